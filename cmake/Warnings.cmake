@@ -1,0 +1,15 @@
+# Flags that hold for every object of the project.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough)
+# A sum has one order and one rounding in every build: no fused operation that the source doesn't name.
+add_compile_options(-ffp-contract=off)
+if(FERROX_SANITIZE)
+  add_compile_options(-fsanitize=${FERROX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${FERROX_SANITIZE})
+endif()
+if(FERROX_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+find_program(FERROX_CCACHE ccache)
+if(FERROX_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FERROX_CCACHE})
+endif()

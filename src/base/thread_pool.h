@@ -1,0 +1,40 @@
+// How is one operation spread over cores? A persistent pool that hands out chunk numbers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace ferrox {
+
+/// n_threads - 1 workers plus the caller. Workers spin for a short while after each call and then sleep.
+/// One thread at a time may call run.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int n_threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int n_threads() const { return n_threads_; }
+
+  /// Calls work(chunk, thread) once for each chunk in [0, n_chunks), chunks claimed in ascending order by whichever
+  /// thread is free; thread is in [0, n_threads). Returns when all are done. `work` must not throw.
+  template <class Work>
+  void run(int64_t n_chunks, const Work& work) {
+    run_erased(n_chunks, [](const void* w, int64_t chunk, int thread) { (*static_cast<const Work*>(w))(chunk, thread); },
+               &work);
+  }
+
+ private:
+  using Trampoline = void (*)(const void* work, int64_t chunk, int thread);
+  struct State;
+
+  void run_erased(int64_t n_chunks, Trampoline call, const void* work);
+
+  int n_threads_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ferrox

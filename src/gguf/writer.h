@@ -1,0 +1,53 @@
+// How is a GGUF file written? Metadata and tensors are collected, then laid out in one pass.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gguf/metadata.h"
+#include "tensor/dtype.h"
+
+namespace ferrox {
+
+/// Collects a model and writes it as GGUF v3, little endian, data aligned to 32 bytes.
+class GgufWriter {
+ public:
+  void set_uint32(std::string key, uint32_t value);
+  void set_float32(std::string key, float value);
+  void set_bool(std::string key, bool value);
+  void set_string(std::string key, std::string value);
+  void set_strings(std::string key, std::vector<std::string> values);
+  void set_int32s(std::string key, std::vector<int32_t> values);
+  void set_float32s(std::string key, std::vector<float> values);
+
+  /// `produce` is called once while writing, with a sink that takes the tensor's bytes in order and in any pieces:
+  /// a model of gigabytes never has to be in memory.
+  using Sink = std::function<void(std::span<const std::byte>)>;
+  void add_tensor(std::string name, DType dtype, std::vector<uint64_t> dims, std::function<void(const Sink&)> produce);
+  void add_tensor(std::string name, DType dtype, std::vector<uint64_t> dims, std::vector<std::byte> bytes);
+
+  /// Writes beside `path` and renames. Errors: I/O; a tensor whose producer gave another number of bytes.
+  Result<void> write(const std::filesystem::path& path) const;
+
+ private:
+  enum class ValueType : uint32_t { kUint32 = 4, kInt32 = 5, kFloat32 = 6, kBool = 7, kString = 8, kArray = 9 };
+  struct Pair {
+    std::string key;
+    ValueType type;
+    std::vector<std::byte> payload;  // as it stands in the file, after the type
+  };
+  struct Tensor {
+    std::string name;
+    DType dtype;
+    std::vector<uint64_t> dims;
+    std::function<void(const Sink&)> produce;
+  };
+  std::vector<Pair> pairs_;
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace ferrox
