@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/file_map.h"
@@ -22,7 +21,7 @@ struct GgufTensor {
   std::vector<uint64_t> dims;  ///< 1 to 4 of them
   uint64_t n_elements;
   uint64_t size_bytes;
-  const std::byte* data;       ///< inside the map, aligned as the file says
+  const std::byte* data;  ///< inside the map, aligned as the file says
 };
 
 class GgufFile {
@@ -42,18 +41,21 @@ class GgufFile {
   const Metadata& metadata() const { return metadata_; }
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* find_tensor(std::string_view name) const;
-  uint64_t tensor_bytes() const;                      ///< sum of size_bytes
+  uint64_t tensor_bytes() const;  ///< sum of size_bytes; no more than the files hold, since tensors don't overlap
   std::span<const FileMap> maps() const { return maps_; }
 
  private:
   GgufFile() = default;
+  static Result<GgufFile> parse_part(std::span<const std::byte> bytes);
+  Result<void> add_siblings(const std::filesystem::path& path, uint64_t n_parts);
+  Result<void> index_tensors();
 
   std::string name_;
   uint32_t version_ = 0;
   std::vector<FileMap> maps_;
   Metadata metadata_;
   std::vector<GgufTensor> tensors_;
-  std::unordered_map<std::string, size_t> tensor_index_;
+  std::vector<uint32_t> by_name_;  // places in tensors_, in name order
 };
 
 }  // namespace ferrox

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -19,6 +18,9 @@ namespace ferrox {
 using MetaArray = std::variant<std::vector<int64_t>, std::vector<uint64_t>, std::vector<double>, std::vector<bool>,
                                std::vector<std::string_view>>;
 using MetaValue = std::variant<int64_t, uint64_t, double, bool, std::string, MetaArray>;
+
+/// What kind of value it is, in words for messages: "unsigned integer", "array of strings".
+const char* value_kind(const MetaValue& value);
 
 class Metadata {
  public:
@@ -34,7 +36,8 @@ class Metadata {
   const MetaValue* find(std::string_view key) const;
   bool contains(std::string_view key) const { return find(key) != nullptr; }
 
-  // Required values: an absent key, a value of another type or out of range is an error that names key and finding.
+  // Required values: an absent key (kNotFound), a value of another type or out of range (kCorrupt) is an error that
+  // names key and finding. An integer answers get_float too, a signed one that isn't negative get_uint.
   Result<uint64_t> get_uint(std::string_view key) const;
   Result<double> get_float(std::string_view key) const;
   Result<bool> get_bool(std::string_view key) const;
@@ -46,7 +49,8 @@ class Metadata {
   Result<bool> get_bool_or(std::string_view key, bool fallback) const;
   Result<std::string> get_string_or(std::string_view key, std::string fallback) const;
 
-  // Arrays; an integer array answers get_floats too. An absent key is an error of code kNotFound.
+  // Arrays; an integer array answers get_floats too. An absent key is an error of code kNotFound. An empty array
+  // answers every getter: writers give it any element type.
   Result<std::vector<uint64_t>> get_uints(std::string_view key) const;
   Result<std::vector<int64_t>> get_ints(std::string_view key) const;
   Result<std::vector<float>> get_floats(std::string_view key) const;
@@ -54,8 +58,10 @@ class Metadata {
   Result<std::span<const std::string_view>> get_strings(std::string_view key) const;
 
  private:
+  Result<const MetaValue*> require(std::string_view key) const;
+
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, size_t> index_;
+  std::map<std::string, size_t, std::less<>> index_;  // ordered: no file can choose keys that collide
 };
 
 }  // namespace ferrox

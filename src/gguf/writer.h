@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gguf/metadata.h"
+#include "gguf/value_reader.h"
 #include "tensor/dtype.h"
 
 namespace ferrox {
@@ -34,7 +34,6 @@ class GgufWriter {
   Result<void> write(const std::filesystem::path& path) const;
 
  private:
-  enum class ValueType : uint32_t { kUint32 = 4, kInt32 = 5, kFloat32 = 6, kBool = 7, kString = 8, kArray = 9 };
   struct Pair {
     std::string key;
     ValueType type;
@@ -46,6 +45,11 @@ class GgufWriter {
     std::vector<uint64_t> dims;
     std::function<void(const Sink&)> produce;
   };
+
+  Result<void> check_names() const;
+  Result<std::vector<uint64_t>> tensor_sizes() const;                    // of tensors_, in bytes
+  std::vector<std::byte> header(std::span<const uint64_t> sizes) const;  // up to the padding before the data
+
   std::vector<Pair> pairs_;
   std::vector<Tensor> tensors_;
 };
