@@ -1,0 +1,45 @@
+# How is ferrox built, tested and tried? One goal each; every goal sets up what it needs first.
+PRESET ?= release
+BUILD := build/$(PRESET)
+FERROX := $(BUILD)/ferrox
+CMAKE_FLAGS ?=
+FUZZ_SECONDS ?= 30
+
+.PHONY: all build demo test test-peers bench lint fuzz format clean
+
+all: build
+
+build: setup-build
+	@cmake --preset $(PRESET) $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+	cmake --build --preset $(PRESET)
+
+setup-%:
+	@tools/setup.sh $*
+	@mkdir -p build
+
+demo: build  ## ask the bundled model a question
+	$(FERROX) run "What is the capital of France?"
+
+test: setup-test build  ## every test that needs no network
+	@tools/run_tests.sh $(BUILD)
+
+test-peers: setup-peers build  ## other implementations and real clients, from npm
+	tests/peers/run.sh $(abspath $(FERROX))
+
+bench: build  ## speed of prompt and generation, as tables
+	$(FERROX) bench
+
+lint: setup-lint build  ## format, layers, first lines, symbols
+	tools/lint/run.sh
+	@ctest --test-dir $(BUILD) -L lint --output-on-failure
+
+format: setup-lint  ## rewrites the sources in the house's format
+	git ls-files '*.cpp' '*.h' '*.inl' | xargs clang-format -i
+
+fuzz: setup-fuzz  ## each fuzzer for FUZZ_SECONDS
+	@cmake --preset fuzz > build/fuzz.configure.log 2>&1 || { cat build/fuzz.configure.log; exit 1; }
+	cmake --build --preset fuzz
+	tools/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build
