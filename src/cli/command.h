@@ -1,17 +1,20 @@
-// What is one subcommand? A name, a line of help and two functions; one constant in src/cli/commands/<name>.cpp.
+// What is one subcommand? A name, a line of help and a function; one constant in src/cli/commands/<name>.cpp.
 #pragma once
 
 #include <functional>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/exit_code.h"
+
 namespace ferrox {
 
-/// `add` declares the command's options on `app` and returns what runs it: a function that gives the exit code.
+/// `add` declares the command's options on `app` and returns what runs it once they are parsed. What the options
+/// write to must live as long as the returned function.
 struct Command {
   const char* name;
   const char* help;
-  std::function<int()> (*add)(CLI::App& app);
+  std::function<ExitCode()> (*add)(CLI::App& app);
 };
 
 /// Every command, in name order, ended by nullptr.

@@ -3,7 +3,7 @@
 
 namespace ferrox {
 
-/// Exit codes: 0 success, 1 the command failed, 2 a wrong command line.
-int run_command_line(int argc, char** argv);
+/// Gives one of ExitCode's numbers. argv[0] is the program.
+int run_command_line(int argc, const char* const* argv);
 
 }  // namespace ferrox

@@ -1,0 +1,19 @@
+#include "cli/exit_code.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace ferrox {
+
+ExitCode report_failure(const Error& error) {
+  fmt::print(stderr, "ferrox: error: {}\n", error.message);
+  return ExitCode::kFailed;
+}
+
+ExitCode report_usage(const Error& error) {
+  fmt::print(stderr, "ferrox: error: {}\n", error.message);
+  return ExitCode::kUsage;
+}
+
+}  // namespace ferrox

@@ -1,0 +1,103 @@
+#include "cli/load_options.h"
+
+#include <cctype>
+#include <charconv>
+
+#include "base/checked_math.h"
+#include "cli/input_text.h"
+#include "cli/option_table.h"
+
+namespace ferrox {
+namespace {
+
+constexpr const char* kGroup = "Model";
+
+constexpr OptionRow<EngineOptions> kRows[] = {
+    {"-c,--ctx-size", &EngineOptions::context_length, 0, 1e9, "positions of one request; 0: as the model was trained"},
+    {"-b,--batch-size", &EngineOptions::batch_rows, 1, 1 << 16, "most tokens of one step"},
+};
+
+struct SizeUnit {
+  char letter;
+  uint64_t factor;
+};
+
+constexpr SizeUnit kSizeUnits[] = {{'k', 1ull << 10}, {'m', 1ull << 20}, {'g', 1ull << 30}, {'t', 1ull << 40}};
+
+std::string lower_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+// The factor of "", "g", "gb" or "gib"; 0 for anything else.
+uint64_t size_factor(const std::string& suffix) {
+  if (suffix.empty() || suffix == "b") return 1;
+  for (const auto& unit : kSizeUnits) {
+    const std::string rest = suffix.substr(1);
+    if (suffix[0] == unit.letter && (rest.empty() || rest == "b" || rest == "ib")) return unit.factor;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<DType> kv_type(const std::string& name) {
+  const std::string lower = lower_case(name);
+  if (lower == "f32") return DType::kF32;
+  if (lower == "f16") return DType::kF16;
+  if (lower == "bf16") return DType::kBF16;
+  return make_error(ErrorCode::kInvalidArgument, "kv cache type: expected f32, f16 or bf16, found '{}'", name);
+}
+
+Result<uint64_t> parse_size(const std::string& text) {
+  uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const uint64_t factor = size_factor(lower_case(std::string(rest, text.data() + text.size() - rest)));
+  const auto size_bytes = checked_mul(number, factor);
+  if (error != std::errc() || factor == 0 || !size_bytes) {
+    return make_error(ErrorCode::kInvalidArgument, "size: expected a number such as 512M or 2G, found '{}'", text);
+  }
+  return *size_bytes;
+}
+
+void add_model_option(CLI::App& app, std::string& model_path) {
+  app.add_option("-m,--model", model_path, "a GGUF file; without it the bundled model")->group(kGroup);
+}
+
+void add_thread_option(CLI::App& app, int& n_threads) {
+  app.add_option("-t,--threads", n_threads, "threads to compute with; 0: what this process may use")
+      ->capture_default_str()
+      ->check(number_within(0, 4096))
+      ->group(kGroup);
+}
+
+void add_load_options(CLI::App& app, LoadArguments& arguments) {
+  add_model_option(app, arguments.model_path);
+  add_thread_option(app, arguments.engine.n_threads);
+  add_options<EngineOptions>(app, kGroup, kRows, arguments.engine);
+  const auto add = [&](const char* flags, std::string& value, const char* help) {
+    app.add_option(flags, value, help)->capture_default_str()->group(kGroup);
+  };
+  add("--cache-type-k", arguments.k_type, "element type of cached keys: f32, f16, bf16");
+  add("--cache-type-v", arguments.v_type, "element type of cached values");
+  add("--kv-size", arguments.kv_size, "memory for keys and values, such as 2G");
+  add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
+  add("--chat-template-file", arguments.chat_template_file, "the same, from a file");
+}
+
+Result<EngineOptions> resolve_load(const LoadArguments& arguments) {
+  EngineOptions options = arguments.engine;
+  if (!arguments.model_path.empty()) options.model_path = arguments.model_path;
+  TRY_ASSIGN(options.k_type, kv_type(arguments.k_type));
+  TRY_ASSIGN(options.v_type, kv_type(arguments.v_type));
+  if (!arguments.kv_size.empty()) {
+    TRY_ASSIGN(options.kv_bytes, parse_size(arguments.kv_size));
+  }
+  if (!arguments.chat_template.empty()) options.chat_template = arguments.chat_template;
+  if (!arguments.chat_template_file.empty()) {
+    TRY_ASSIGN(options.chat_template, read_text_file(arguments.chat_template_file));
+  }
+  return options;
+}
+
+}  // namespace ferrox

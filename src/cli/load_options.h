@@ -1,0 +1,41 @@
+// What may a command line say about loading a model? llama.cpp's flags, as data.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "engine/engine.h"
+
+namespace ferrox {
+
+/// What the flags filled; `resolve_load` makes the engine's options of it.
+struct LoadArguments {
+  std::string model_path;  ///< empty: the bundled model
+  std::string chat_template;
+  std::string chat_template_file;
+  std::string k_type = "f16";
+  std::string v_type = "f16";
+  std::string kv_size;  ///< "2G"; empty: the engine decides
+  EngineOptions engine;
+};
+
+/// `-m` alone: for commands that read a file without running it.
+void add_model_option(CLI::App& app, std::string& model_path);
+
+/// `-t` alone.
+void add_thread_option(CLI::App& app, int& n_threads);
+
+void add_load_options(CLI::App& app, LoadArguments& arguments);
+
+/// "f32", "f16", "bf16", case ignored.
+Result<DType> kv_type(const std::string& name);
+
+/// "512M", "2GiB", "1000000": a number and perhaps K, M, G or T, binary.
+Result<uint64_t> parse_size(const std::string& text);
+
+/// Errors: an unknown KV type, a malformed size, a template file that can't be read.
+Result<EngineOptions> resolve_load(const LoadArguments& arguments);
+
+}  // namespace ferrox

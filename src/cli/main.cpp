@@ -1,0 +1,111 @@
+#include "cli/main.h"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/flag_aliases.h"
+#include "cli/nearest_name.h"
+
+namespace ferrox {
+namespace {
+
+void print_overview(std::FILE* out) {
+  fmt::print(out, "ferrox {}: runs language models in GGUF files on this machine's CPU\n\n", kVersion);
+  fmt::print(out, "usage: ferrox COMMAND [options]     ferrox COMMAND --help tells a command's options\n\n");
+  for (auto command = all_command; *command != nullptr; ++command) {
+    fmt::print(out, "  {:<10} {}\n", (*command)->name, (*command)->help);
+  }
+  fmt::print(out, "\nexit codes: 0 success, 1 the work failed, 2 the command line was wrong, 130 interrupted\n");
+}
+
+const Command* find_command(std::string_view name) {
+  for (auto command = all_command; *command != nullptr; ++command) {
+    if (name == (*command)->name) return *command;
+  }
+  return nullptr;
+}
+
+ExitCode unknown_command(const std::string& name) {
+  std::vector<std::string> known;
+  for (auto command = all_command; *command != nullptr; ++command) known.emplace_back((*command)->name);
+  const auto nearest = nearest_name(name, known);
+  const std::string hint = nearest ? fmt::format("did you mean '{}'?", *nearest) : "'ferrox --help' lists them";
+  return report_usage(make_error(ErrorCode::kInvalidArgument, "unknown command '{}'; {}", name, hint));
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+ExitCode unexpected_argument(const CLI::App& app, const std::string& argument) {
+  if (argument.empty() || argument[0] != '-') {
+    return report_usage(make_error(ErrorCode::kInvalidArgument, "unexpected argument '{}'", argument));
+  }
+  const auto nearest = nearest_name(argument.substr(0, argument.find('=')), flag_names(app));
+  const std::string hint =
+      nearest ? fmt::format("did you mean {}?", *nearest) : fmt::format("'{} --help' lists them", app.get_name());
+  return report_usage(make_error(ErrorCode::kInvalidArgument, "unknown flag {}; {}", argument, hint));
+}
+
+ExitCode run_command(const Command& command, std::vector<std::string> arguments) {
+  CLI::App app(command.help, fmt::format("ferrox {}", command.name));
+  app.allow_extras();
+  app.get_formatter()->column_width(34);
+  const auto run = command.add(app);
+  arguments = expand_flag_aliases(app, std::move(arguments));
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return ExitCode::kSuccess;
+  } catch (const CLI::ParseError& error) {
+    return report_usage(Error{ErrorCode::kInvalidArgument, error.what()});
+  }
+  if (const auto extras = app.remaining(); !extras.empty()) return unexpected_argument(app, extras.front());
+  return run();
+}
+
+ExitCode dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    print_overview(stderr);
+    return ExitCode::kUsage;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--version" || first == "version") {
+    fmt::print("ferrox {}\n", kVersion);
+    return ExitCode::kSuccess;
+  }
+  if (first == "--help" || first == "-h" || (first == "help" && arguments.size() == 1)) {
+    print_overview(stdout);
+    return ExitCode::kSuccess;
+  }
+  if (first == "help") return dispatch({arguments[1], "--help"});
+  const Command* command = find_command(first);
+  if (command == nullptr) return unknown_command(first);
+  return run_command(*command, {arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  try {
+    return static_cast<int>(dispatch(arguments));
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(report_failure(Error{ErrorCode::kMemoryBudget, "out of memory"}));
+  }
+}
+
+}  // namespace ferrox

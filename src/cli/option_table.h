@@ -1,0 +1,49 @@
+// How is a group of options written as data? One row each: flags, where the value goes, what it may be, one line of
+// help.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace ferrox {
+
+/// `T` is the struct that the group fills.
+template <class T>
+struct OptionRow {
+  const char* flags;  ///< CLI11's notation: "-c,--ctx-size"
+  std::variant<int32_t T::*, int64_t T::*, uint64_t T::*, float T::*> field;
+  double lowest;
+  double highest;
+  const char* help;
+};
+
+/// A CLI11 validator: a finite number from `lowest` to `highest`.
+inline CLI::Validator number_within(double lowest, double highest) {
+  const auto check = [lowest, highest](std::string& text) {
+    double value = 0;
+    const bool fits = CLI::detail::lexical_cast(text, value) && value >= lowest && value <= highest;
+    return fits ? std::string() : fmt::format("expected a number from {} to {}, found '{}'", lowest, highest, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+/// Declares every row on `app` under the heading `group`; values land in `target`, whose own values are the defaults.
+template <class T>
+void add_options(CLI::App& app, const std::string& group, std::span<const OptionRow<T>> rows, T& target) {
+  for (const auto& row : rows) {
+    const auto add = [&](auto field) {
+      app.add_option(row.flags, target.*field, row.help)
+          ->capture_default_str()
+          ->check(number_within(row.lowest, row.highest))
+          ->group(group);
+    };
+    std::visit(add, row.field);
+  }
+}
+
+}  // namespace ferrox
