@@ -1,0 +1,35 @@
+// IQ2_XS: 256 weights a block in sixteen sub-blocks of 16, each two grid entries of eight magnitudes.
+//   | d: f16 | entry[32]: grid index 9 bits, signs 7 bits | scales: 16 x 4 bits |
+//   weight = d / 8 * (2 * scale + 1) * +-magnitude
+#include "tensor/decode_codes.h"
+#include "tensor/iq2_magnitudes.h"
+#include "tensor/tables/iq2_xs_grid.inl"
+
+namespace ferrox {
+namespace {
+
+struct iq2_xs {
+  static constexpr const char* kName = "IQ2_XS";
+  static constexpr DType kType = DType::kIQ2_XS;
+  static constexpr int kBlock = 256;
+  static constexpr int kBytes = 74;
+  static void decode(const uint8_t* block, float* out) { decode_integer<iq2_xs>(block, out); }
+
+  static constexpr ScaleKind kScale = ScaleKind::kInteger;
+  static constexpr int kSub = 16;
+  static constexpr int kZero = 64;
+  static constexpr bool kHasMin = false;
+  static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
+    scales.d = load_f16(block) * 0.125f;
+    for (int i = 0; i < 16; ++i) {
+      scales.scale[i] = static_cast<int16_t>(2 * (block[66 + i / 2] >> 4 * (i & 1) & 15) + 1);
+    }
+    for (int i = 0; i < 32; ++i) {
+      const uint32_t entry = load_u16(block + 2 + 2 * i);
+      store_signed(iq2_magnitudes(kIq2XsGrid[entry & 511]), even_signs(entry >> 9), kZero, codes + 8 * i);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace ferrox
