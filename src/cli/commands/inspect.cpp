@@ -1,0 +1,147 @@
+// What is in this model file? Metadata, tensors by type, parameters, KV bytes a token.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/metadata_view.h"
+#include "cli/model_summary.h"
+#include "cli/nearest_name.h"
+#include "cli/tensor_export.h"
+
+namespace ferrox {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string path;
+  bool json = false;
+  bool full = false;
+  bool list_tensors = false;
+  std::string tensor;
+  std::string out;
+};
+
+// Longer arrays are vocabularies and merges: shown only when asked for.
+constexpr size_t kJsonElements = 256;
+
+void print_summary(const GgufFile& file, const ModelSummary& summary) {
+  fmt::print("file         {}\n", file.name());
+  fmt::print("gguf         version {}\n", file.version());
+  fmt::print("architecture {}\n", summary.architecture.empty() ? "not stated" : printable(summary.architecture, 100));
+  fmt::print("parameters   {}\n", summary.n_parameters);
+  fmt::print("weights      {}\n", format_bytes(file.tensor_bytes()));
+  if (summary.kv_bytes_per_token) {
+    fmt::print("kv cache     {} bytes a token (f16)\n", *summary.kv_bytes_per_token);
+  }
+}
+
+void print_types(const ModelSummary& summary) {
+  if (summary.types.empty()) return;
+  fmt::print("\n{:<10} {:>8} {:>16} {:>12}\n", "type", "tensors", "parameters", "size");
+  for (const auto& share : summary.types) {
+    fmt::print("{:<10} {:>8} {:>16} {:>12}\n", share.type, share.n_tensors, share.n_elements,
+               format_bytes(share.size_bytes));
+  }
+}
+
+void print_tensors(const GgufFile& file) {
+  fmt::print("\ntensors\n");
+  for (const auto& tensor : file.tensors()) {
+    fmt::print("  {:<40} {:<8} {}\n", printable(tensor.name, 200), dtype_name(tensor.dtype),
+               fmt::join(tensor.dims, " x "));
+  }
+}
+
+void print_text(const GgufFile& file, const Arguments& arguments) {
+  const ModelSummary summary = summarize(file);
+  print_summary(file, summary);
+  print_types(summary);
+  fmt::print("\nmetadata\n");
+  for (const auto& [key, value] : file.metadata().entries()) {
+    fmt::print("  {:<40} {}\n", printable(key, 200), metadata_line(value));
+  }
+  if (arguments.list_tensors) print_tensors(file);
+}
+
+Json types_json(const ModelSummary& summary) {
+  Json types = Json::object();
+  for (const auto& share : summary.types) {
+    types[share.type] = {
+        {"tensors", share.n_tensors}, {"parameters", share.n_elements}, {"size_bytes", share.size_bytes}};
+  }
+  return types;
+}
+
+Json file_json(const GgufFile& file, const Arguments& arguments) {
+  const ModelSummary summary = summarize(file);
+  const size_t most_elements = arguments.full ? SIZE_MAX : kJsonElements;
+  Json metadata = Json::object();
+  for (const auto& [key, value] : file.metadata().entries()) metadata[key] = metadata_json(value, most_elements);
+  Json tensors = Json::array();
+  for (const auto& tensor : file.tensors()) {
+    tensors.push_back({{"name", tensor.name},
+                       {"type", dtype_name(tensor.dtype)},
+                       {"dims", tensor.dims},
+                       {"size_bytes", tensor.size_bytes}});
+  }
+  Json json = {{"file", file.name()},
+               {"gguf_version", file.version()},
+               {"architecture", summary.architecture},
+               {"parameters", summary.n_parameters},
+               {"tensor_bytes", file.tensor_bytes()},
+               {"types", types_json(summary)},
+               {"metadata", std::move(metadata)},
+               {"tensors", std::move(tensors)}};
+  if (summary.kv_bytes_per_token) json["kv_bytes_per_token"] = *summary.kv_bytes_per_token;
+  return json;
+}
+
+ExitCode write_tensor(const GgufFile& file, const Arguments& arguments) {
+  const GgufTensor* tensor = file.find_tensor(arguments.tensor);
+  if (tensor == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& each : file.tensors()) names.push_back(each.name);
+    const auto nearest = nearest_name(arguments.tensor, names);
+    return report_failure(make_error(ErrorCode::kNotFound, "{}: no tensor '{}'{}", file.name(), arguments.tensor,
+                                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+  }
+  const auto written = export_tensor(*tensor, arguments.out);
+  if (!written) return report_failure(written.error());
+  fmt::print(stderr, "{}: {} float32 numbers\n", arguments.out, tensor->n_elements);
+  return ExitCode::kSuccess;
+}
+
+ExitCode run(const Arguments& arguments) {
+  const auto file = GgufFile::open(arguments.path);
+  if (!file) return report_failure(file.error());
+  if (!arguments.tensor.empty()) return write_tensor(*file, arguments);
+  if (arguments.json) {
+    fmt::print("{}\n", file_json(*file, arguments).dump(2, ' ', false, Json::error_handler_t::replace));
+  } else {
+    print_text(*file, arguments);
+  }
+  return ExitCode::kSuccess;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("file,-m,--model", arguments->path, "a GGUF file")->required();
+  app.add_flag("--json", arguments->json, "print JSON");
+  app.add_flag("--full", arguments->full, "with --json: long arrays in full");
+  app.add_flag("--tensors", arguments->list_tensors, "list every tensor");
+  auto* tensor = app.add_option("--tensor", arguments->tensor, "write this tensor as float32");
+  auto* out = app.add_option("-o,--out", arguments->out, "where --tensor writes");
+  tensor->needs(out);
+  out->needs(tensor);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command command_inspect;
+const Command command_inspect = {"inspect", "shows what a model file holds", add};
+
+}  // namespace ferrox
