@@ -8,9 +8,9 @@ namespace ferrox {
 namespace {
 
 /// Eight bytes 8, 25 or 43 from eight 2-bit steps 0, 1, 2: in seventeens, and one more for the last.
-inline uint64_t iq2_magnitudes(uint16_t entry) {
-  const uint64_t steps = spread_2_bits(entry);
-  return steps * 17 + 8 * kEachByte + (steps >> 1 & kEachByte);
+inline uint64_t iq2_magnitudes(uint64_t entry) {
+  const uint64_t steps = spread_bit_pairs(entry);
+  return steps + (steps << 4) + 8 * kEachByte + (steps >> 1 & kEachByte);
 }
 
 }  // namespace

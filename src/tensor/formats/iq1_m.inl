@@ -27,10 +27,14 @@ struct iq1_m {
       for (int k = 0; k < 4; ++k) scales.scale[4 * i + k] = static_cast<int16_t>(2 * (word >> 3 * k & 7) + 1);
     }
     scales.d = load_f16(d) * 0.125f;
+    uint64_t entry[32];
+    uint64_t down[32];
     for (int i = 0; i < 32; ++i) {
       const uint32_t high = block[32 + i / 2] >> 4 * (i & 1);
-      store_iq1(block[i] | (high & 7) << 8, high >> 3 & 1, codes + 8 * i);
+      entry[i] = kIq1Grid[block[i] | (high & 7) << 8];
+      down[i] = high >> 3 & 1;
     }
+    for (int i = 0; i < 32; ++i) store_iq1(entry[i], down[i], codes + 8 * i);
   }
 };
 

@@ -21,14 +21,17 @@ struct iq1_s {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block) * 0.125f;
+    uint64_t entry[32];
+    uint64_t down[32];
     for (int i = 0; i < 8; ++i) {
       const uint32_t high = load_u16(block + 34 + 2 * i);
       scales.scale[i] = static_cast<int16_t>(2 * (high >> 12 & 7) + 1);
       for (int k = 0; k < 4; ++k) {
-        const uint32_t index = block[2 + 4 * i + k] | (high >> 3 * k & 7) << 8;
-        store_iq1(index, high >> 15, codes + 32 * i + 8 * k);
+        entry[4 * i + k] = kIq1Grid[block[2 + 4 * i + k] | (high >> 3 * k & 7) << 8];
+        down[4 * i + k] = high >> 15;
       }
     }
+    for (int i = 0; i < 32; ++i) store_iq1(entry[i], down[i], codes + 8 * i);
   }
 };
 

@@ -24,9 +24,13 @@ struct iq2_s {
     for (int i = 0; i < 16; ++i) {
       scales.scale[i] = static_cast<int16_t>(2 * (block[74 + i / 2] >> 4 * (i & 1) & 15) + 1);
     }
+    GridRuns runs;
     for (int i = 0; i < 32; ++i) {
-      const int index = block[2 + i] | (block[66 + i / 4] >> 2 * (i & 3) & 3) << 8;
-      store_signed(iq2_magnitudes(kIq2SGrid[index]), block[34 + i], kZero, codes + 8 * i);
+      runs.entry[i] = kIq2SGrid[block[2 + i] | (block[66 + i / 4] >> 2 * (i & 3) & 3) << 8];
+      runs.signs[i] = block[34 + i];
+    }
+    for (int i = 0; i < 32; ++i) {
+      store_signed(iq2_magnitudes(runs.entry[i]), runs.signs[i], kZero, codes + 8 * i);
     }
   }
 };

@@ -24,9 +24,14 @@ struct iq2_xs {
     for (int i = 0; i < 16; ++i) {
       scales.scale[i] = static_cast<int16_t>(2 * (block[66 + i / 2] >> 4 * (i & 1) & 15) + 1);
     }
+    GridRuns runs;
     for (int i = 0; i < 32; ++i) {
-      const uint32_t entry = load_u16(block + 2 + 2 * i);
-      store_signed(iq2_magnitudes(kIq2XsGrid[entry & 511]), even_signs(entry >> 9), kZero, codes + 8 * i);
+      const uint32_t run = load_u16(block + 2 + 2 * i);
+      runs.entry[i] = kIq2XsGrid[run & 511];
+      runs.signs[i] = run >> 9;
+    }
+    for (int i = 0; i < 32; ++i) {
+      store_signed(iq2_magnitudes(runs.entry[i]), even_signs(runs.signs[i]), kZero, codes + 8 * i);
     }
   }
 };

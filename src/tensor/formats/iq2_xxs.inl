@@ -21,14 +21,18 @@ struct iq2_xxs {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block) * 0.125f;
+    GridRuns runs;
     for (int i = 0; i < 8; ++i) {
       const uint8_t* index = block + 2 + 8 * i;
       const uint32_t signs = load_u32(index + 4);
       scales.scale[i] = static_cast<int16_t>(2 * (signs >> 28) + 1);
       for (int k = 0; k < 4; ++k) {
-        const uint64_t magnitudes = iq2_magnitudes(kIq2XxsGrid[index[k]]);
-        store_signed(magnitudes, even_signs(signs >> 7 * k), kZero, codes + 32 * i + 8 * k);
+        runs.entry[4 * i + k] = kIq2XxsGrid[index[k]];
+        runs.signs[4 * i + k] = signs >> 7 * k & 127;
       }
+    }
+    for (int i = 0; i < 32; ++i) {
+      store_signed(iq2_magnitudes(runs.entry[i]), even_signs(runs.signs[i]), kZero, codes + 8 * i);
     }
   }
 };

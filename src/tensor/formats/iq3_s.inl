@@ -24,12 +24,16 @@ struct iq3_s {
     for (int i = 0; i < 8; ++i) {
       scales.scale[i] = static_cast<int16_t>(2 * (block[106 + i / 2] >> 4 * (i & 1) & 15) + 1);
     }
+    GridRuns runs;
     for (int i = 0; i < 32; ++i) {
       const int high = block[66 + i / 4] >> 2 * (i & 3);
-      const int first = block[2 + 2 * i] | (high & 1) << 8;
-      const int second = block[3 + 2 * i] | (high >> 1 & 1) << 8;
-      const uint64_t steps = spread_4_bits(kIq3SGrid[first], kIq3SGrid[second]);
-      store_signed((steps << 1) + kEachByte, block[74 + i], kZero, codes + 8 * i);  // steps 0 to 7 stand for 1, 3 to 15
+      const uint64_t first = kIq3SGrid[block[2 + 2 * i] | (high & 1) << 8];
+      const uint64_t second = kIq3SGrid[block[3 + 2 * i] | (high >> 1 & 1) << 8];
+      runs.entry[i] = first | second << 16;
+      runs.signs[i] = block[74 + i];
+    }
+    for (int i = 0; i < 32; ++i) {  // steps 0 to 7 stand for 1, 3 to 15
+      store_signed((spread_nibbles(runs.entry[i]) << 1) + kEachByte, runs.signs[i], kZero, codes + 8 * i);
     }
   }
 };

@@ -1,7 +1,7 @@
 // IQ4_NL: 32 weights a block; byte i holds weights i (low) and 16 + i (high), each an index into 16 uneven steps.
 //   | d: f16 | nibbles[16] |      weight = d * step[nibble]
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 #include "tensor/tables/iq4_steps.inl"
 
 namespace ferrox {
@@ -20,9 +20,7 @@ struct iq4_nl {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = load_f16(block);
-    split_nibbles(block + 2, 16, codes);
-    look_up_16(kIq4Codes, codes);
-    look_up_16(kIq4Codes, codes + 16);
+    look_up_nibbles(kIq4Codes, block + 2, codes);
   }
 };
 

@@ -2,7 +2,7 @@
 //   | d: f16 | scale high: 8 x 2 bits | scale low: 8 x 4 bits | nibbles[8][16] |
 //   weight = d * (scale - 32) * step[nibble]
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 #include "tensor/tables/iq4_steps.inl"
 
 namespace ferrox {
@@ -26,9 +26,8 @@ struct iq4_xs {
     for (int i = 0; i < 8; ++i) {
       const int scale = static_cast<int>(low >> 4 * i & 15) | (high >> 2 * i & 3) << 4;
       scales.scale[i] = static_cast<int16_t>(scale - 32);
-      split_nibbles(block + 8 + 16 * i, 16, codes + 32 * i);
+      look_up_nibbles(kIq4Codes, block + 8 + 16 * i, codes + 32 * i);
     }
-    for (int i = 0; i < 256; i += 16) look_up_16(kIq4Codes, codes + i);
   }
 };
 

@@ -1,7 +1,7 @@
 // MXFP4: 32 weights a block, E2M1 floats; byte i holds weights i (low) and 16 + i (high).
 //   | exponent: u8 | nibbles[16] |      weight = 2^(exponent - 128) * twice the E2M1 value
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 #include "tensor/tables/fp4_values.inl"
 
 namespace ferrox {
@@ -20,9 +20,7 @@ struct mxfp4 {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = scale_of(block[0]);
-    split_nibbles(block + 1, 16, codes);
-    look_up_16(kFp4Codes, codes);
-    look_up_16(kFp4Codes, codes + 16);
+    look_up_nibbles(kFp4Codes, block + 1, codes);
   }
 
   // 2^(exponent - 128); the two smallest are subnormal floats.

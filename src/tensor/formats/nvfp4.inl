@@ -2,7 +2,7 @@
 // holds its weights i (low) and 8 + i (high).
 //   | scale[4]: u8 | nibbles[4][8] |      weight = scale / 2 * twice the E2M1 value
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 #include "tensor/tables/fp4_values.inl"
 
 namespace ferrox {
@@ -22,8 +22,8 @@ struct nvfp4 {
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     for (int i = 0; i < 4; ++i) {
       scales.scale[i] = half_scale_of(block[i]);
-      split_nibbles(block + 4 + 8 * i, 8, codes + 16 * i);
-      look_up_16(kFp4Codes, codes + 16 * i);
+      const uint64_t nibbles = load_u64(block + 4 + 8 * i);
+      look_up_16(kFp4Codes, nibbles & kLowNibbles, nibbles >> 4 & kLowNibbles, codes + 16 * i);
     }
   }
 

@@ -1,6 +1,7 @@
 // Q1_0: 128 weights a block, a bit each, the first lowest.
 //   | d: f16 | bits[16] |      weight = d where the bit is set, otherwise -d
 #include "tensor/decode_codes.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -19,9 +20,7 @@ struct q1_0 {
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     const float d = load_f16(block);
     for (int i = 0; i < 4; ++i) scales.scale[i] = d;
-    for (int i = 0; i < 16; ++i) {
-      for (int bit = 0; bit < 8; ++bit) codes[8 * i + bit] = static_cast<uint8_t>((block[2 + i] >> bit & 1) << 1);
-    }
+    for (int i = 0; i < 16; ++i) store_u64(spread_bits(block[2 + i]) & kEachByte << 1, codes + 8 * i);
   }
 };
 

@@ -1,6 +1,7 @@
 // Q2_0: 64 weights a block, two bits each, the first lowest.
 //   | d: f16 | codes[16]: 4 x 2 bits |      weight = d * (code - 1)
 #include "tensor/decode_codes.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -18,9 +19,7 @@ struct q2_0 {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = scales.scale[1] = load_f16(block);
-    for (int i = 0; i < 16; ++i) {
-      for (int k = 0; k < 4; ++k) codes[4 * i + k] = block[2 + i] >> 2 * k & 3;
-    }
+    for (int i = 0; i < 8; ++i) store_u64(spread_bit_pairs(load_u16(block + 2 + 2 * i)), codes + 8 * i);
   }
 };
 

@@ -3,6 +3,7 @@
 //   | scales[16]: scale low, min high nibble | codes[2][32]: 4 x 2 bits | d: f16 | dmin: f16 |
 //   weight = d * scale * code - dmin * min
 #include "tensor/decode_codes.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -25,13 +26,7 @@ struct q2_K {
       scales.scale[i] = block[i] & 15;
       scales.min[i] = block[i] >> 4;
     }
-    for (int half = 0; half < 2; ++half) {
-      const uint8_t* packed = block + 16 + 32 * half;
-      for (int k = 0; k < 4; ++k) {
-        uint8_t* out = codes + 128 * half + 32 * k;
-        for (int i = 0; i < 32; ++i) out[i] = packed[i] >> 2 * k & 3;
-      }
-    }
+    for (int half = 0; half < 2; ++half) split_bit_pairs(block + 16 + 32 * half, codes + 128 * half);
   }
 };
 

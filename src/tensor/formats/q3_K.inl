@@ -26,11 +26,15 @@ struct q3_K {
       const int high = scale_bits[8 + (i & 3)] >> 2 * (i >> 2) & 3;
       scales.scale[i] = static_cast<int16_t>((low | high << 4) - 32);
     }
-    for (int k = 0; k < 8; ++k) {
-      const uint8_t* packed = block + 32 + 32 * (k >> 2);
-      uint8_t* out = codes + 32 * k;
+    for (int half = 0; half < 2; ++half) {
+      const uint8_t* packed = block + 32 + 32 * half;
+      uint8_t* out = codes + 128 * half;
       for (int i = 0; i < 32; ++i) {
-        out[i] = static_cast<uint8_t>((packed[i] >> 2 * (k & 3) & 3) | (block[i] >> k & 1) << 2);
+        const int third = block[i] >> 4 * half;
+        out[i] = static_cast<uint8_t>((packed[i] & 3) | (third & 1) << 2);
+        out[32 + i] = static_cast<uint8_t>((packed[i] >> 2 & 3) | (third & 2) << 1);
+        out[64 + i] = static_cast<uint8_t>((packed[i] >> 4 & 3) | (third & 4));
+        out[96 + i] = static_cast<uint8_t>(packed[i] >> 6 | (third & 8) >> 1);
       }
     }
   }

@@ -1,7 +1,7 @@
 // Q4_0: 32 weights a block; byte i holds weights i (low) and 16 + i (high).
 //   | d: f16 | nibbles[16] |      weight = d * (nibble - 8)
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {

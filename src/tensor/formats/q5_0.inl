@@ -1,7 +1,7 @@
 // Q5_0: 32 weights a block; the low four bits as in Q4_0, the fifth of weight i is bit i of a word.
 //   | d: f16 | fifth bits: u32 | nibbles[16] |      weight = d * (code - 16)
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -19,9 +19,7 @@ struct q5_0 {
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = load_f16(block);
-    const uint32_t fifth_bits = load_u32(block + 2);
-    split_nibbles(block + 6, 16, codes);
-    for (int i = 0; i < 32; ++i) codes[i] |= static_cast<uint8_t>((fifth_bits >> i & 1) << 4);
+    split_five_bits(block + 6, load_u32(block + 2), codes);
   }
 };
 

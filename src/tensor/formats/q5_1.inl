@@ -1,7 +1,7 @@
 // Q5_1: 32 weights a block; the low four bits as in Q4_1, the fifth of weight i is bit i of a word.
 //   | d: f16 | m: f16 | fifth bits: u32 | nibbles[16] |      weight = d * code + m
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -20,9 +20,7 @@ struct q5_1 {
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = load_f16(block);
     scales.min[0] = -load_f16(block + 2);
-    const uint32_t fifth_bits = load_u32(block + 4);
-    split_nibbles(block + 8, 16, codes);
-    for (int i = 0; i < 32; ++i) codes[i] |= static_cast<uint8_t>((fifth_bits >> i & 1) << 4);
+    split_five_bits(block + 8, load_u32(block + 4), codes);
   }
 };
 

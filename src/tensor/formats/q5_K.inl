@@ -3,7 +3,7 @@
 //   | d: f16 | dmin: f16 | scales and mins: 8 x 2 x 6 bits | fifth[32] | nibbles[4][32] |
 //   weight = d * scale * code - dmin * min
 #include "tensor/decode_codes.h"
-#include "tensor/nibbles.h"
+#include "tensor/packed_codes.h"
 #include "tensor/six_bit_scales.h"
 
 namespace ferrox {

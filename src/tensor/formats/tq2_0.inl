@@ -2,6 +2,7 @@
 // half, the first lowest.
 //   | codes[2][32]: 4 x 2 bits | d: f16 |      weight = d * (code - 1)
 #include "tensor/decode_codes.h"
+#include "tensor/packed_codes.h"
 
 namespace ferrox {
 namespace {
@@ -20,10 +21,7 @@ struct tq2_0 {
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block + 64);
     for (int i = 0; i < 8; ++i) scales.scale[i] = 1;
-    for (int k = 0; k < 8; ++k) {
-      const uint8_t* packed = block + 32 * (k >> 2);
-      for (int i = 0; i < 32; ++i) codes[32 * k + i] = packed[i] >> 2 * (k & 3) & 3;
-    }
+    for (int half = 0; half < 2; ++half) split_bit_pairs(block + 32 * half, codes + 128 * half);
   }
 };
 
