@@ -1,0 +1,75 @@
+// Which tokens may still be chosen? The whole vocabulary as it came, until a sampler makes a list of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ferrox {
+
+struct Candidate {
+  int32_t id;
+  float logit;
+  float p;  ///< valid after softmax()
+};
+
+/// Higher logits first, equal ones by id: a total order, so that a selection doesn't depend on how it is made.
+inline bool ranks_before(const Candidate& a, const Candidate& b) {
+  return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
+}
+
+/// One row of logits on its way through the samplers. Starts as the vocabulary ("dense": edits go to the row itself)
+/// and becomes a list when a sampler asks for one; -infinity in the row never enters the list.
+class Candidates {
+ public:
+  /// `logits`: [n_vocab], changed in place by add() and map() while dense.
+  explicit Candidates(std::span<float> logits) : logits_(logits) {}
+
+  /// Only these ids, without those of logit -infinity. Ids must be ascending and inside the vocabulary.
+  Candidates(std::span<float> logits, std::span<const int32_t> ids);
+
+  bool dense() const { return dense_; }
+  std::span<float> logits() { return logits_; }
+
+  /// The list, made from the vocabulary when there is none yet.
+  std::vector<Candidate>& list();
+
+  /// The k highest in rank order; k >= 1. From the dense row without a list of all.
+  void keep_top(int64_t k);
+
+  /// Brings the list into rank order.
+  void sort();
+
+  /// Fills p: sum 1 over the list, in the list's order. The list must not be empty.
+  void softmax();
+
+  /// The list's highest logit; the list must not be empty.
+  float max_logit();
+
+  /// Replaces the logit of `id` by edit(logit), if it is still there.
+  template <class Edit>
+  void edit(int32_t id, const Edit& edit);
+
+ private:
+  void keep_top_of_row(size_t k);
+
+  std::span<float> logits_;
+  bool dense_ = true;
+  bool sorted_ = false;
+  std::vector<Candidate> list_;
+};
+
+template <class Edit>
+void Candidates::edit(int32_t id, const Edit& edit) {
+  if (dense_) {
+    logits_[static_cast<size_t>(id)] = edit(logits_[static_cast<size_t>(id)]);
+    return;
+  }
+  for (Candidate& candidate : list_) {
+    if (candidate.id != id) continue;
+    candidate.logit = edit(candidate.logit);
+    sorted_ = false;
+  }
+}
+
+}  // namespace ferrox

@@ -1,0 +1,37 @@
+#include "sched/request_queue.h"
+
+#include <algorithm>
+
+namespace ferrox {
+
+Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slots) {
+  if (static_cast<int64_t>(size()) >= static_cast<int64_t>(max_waiting_) + n_open_slots) {
+    return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may", size(), max_waiting_);
+  }
+  waiting_.push_back(request);
+  return {};
+}
+
+const QueuedRequest* RequestQueue::head() const { return waiting_.empty() ? nullptr : &waiting_.front(); }
+
+bool RequestQueue::remove(uint64_t id) {
+  return std::erase_if(waiting_, [id](const QueuedRequest& request) { return request.id == id; }) > 0;
+}
+
+std::vector<uint64_t> RequestQueue::take_expired(TimePoint now) {
+  std::vector<uint64_t> expired;
+  for (const QueuedRequest& request : waiting_) {
+    if (request.deadline <= now) expired.push_back(request.id);
+  }
+  std::erase_if(waiting_, [now](const QueuedRequest& request) { return request.deadline <= now; });
+  return expired;
+}
+
+std::optional<TimePoint> RequestQueue::next_deadline() const {
+  TimePoint next = TimePoint::max();
+  for (const QueuedRequest& request : waiting_) next = std::min(next, request.deadline);
+  if (next == TimePoint::max()) return std::nullopt;
+  return next;
+}
+
+}  // namespace ferrox

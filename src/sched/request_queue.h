@@ -1,0 +1,52 @@
+// Who waits for room, in which order, and until when? A bounded queue of request numbers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ferrox {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+/// A request that was priced and has no pages yet.
+struct QueuedRequest {
+  uint64_t id;
+  int64_t n_positions;  ///< what it reserves when it is admitted
+  TimePoint deadline;   ///< TimePoint::max(): it waits as long as it takes
+};
+
+/// First in, first out. `head` is the one place that decides whose turn it is.
+class RequestQueue {
+ public:
+  explicit RequestQueue(int32_t max_waiting) : max_waiting_(max_waiting) {}
+
+  int32_t size() const { return static_cast<int32_t>(waiting_.size()); }
+  bool empty() const { return waiting_.empty(); }
+
+  /// Appends, or refuses with kUnavailable naming depth and cap. `n_open_slots` requests more than the cap may enter:
+  /// they don't wait, the next step admits them.
+  Result<void> push(const QueuedRequest& request, int32_t n_open_slots);
+
+  /// The request to admit next, or nullptr when nobody waits.
+  const QueuedRequest* head() const;
+
+  /// Removes one; false when it isn't here.
+  bool remove(uint64_t id);
+
+  /// Removes those whose deadline is at or before `now` and gives their numbers, oldest first.
+  std::vector<uint64_t> take_expired(TimePoint now);
+
+  /// The next moment at which take_expired will have something, if there is one.
+  std::optional<TimePoint> next_deadline() const;
+
+ private:
+  int32_t max_waiting_;
+  std::deque<QueuedRequest> waiting_;
+};
+
+}  // namespace ferrox
