@@ -27,7 +27,7 @@ function(collect_registry room folder type header prefix kind)
   set(out ${CMAKE_BINARY_DIR}/gen/${prefix}_registry.cpp)
   file(CONFIGURE OUTPUT ${out} CONTENT "${text}" @ONLY)
   target_sources(room_${room} PRIVATE ${out})
-  target_include_directories(room_${room} PRIVATE ${CMAKE_BINARY_DIR}/gen)
+  target_include_directories(room_${room} PUBLIC ${CMAKE_BINARY_DIR}/gen)
 endfunction()
 
 # collect_formats(<folder>): writes formats_list.inl: one #include and one FORMAT(name) row per file of the folder.
