@@ -1,0 +1,47 @@
+// How are measurements shown? llama-bench's table and its JSON field names, and the median beside the mean.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/bench_plan.h"
+
+namespace ferrox {
+
+/// What holds for every row.
+struct BenchContext {
+  std::string cpu_info;
+  std::string isa;
+  std::string model_filename;
+  std::string model_type;  ///< "llama Q8_0": family and the type of most bytes
+  uint64_t model_size = 0;
+  uint64_t model_n_params = 0;
+  int32_t n_batch = 0;
+  std::string type_k;
+  std::string type_v;
+};
+
+/// One test, measured.
+struct BenchRow {
+  BenchTest test;
+  std::string test_time;            ///< UTC, ISO 8601
+  std::vector<int64_t> samples_ns;  ///< one per repetition
+};
+
+/// Tokens a second of each sample.
+std::vector<double> samples_ts(const BenchRow& row);
+
+double mean(const std::vector<double>& samples);
+double sample_deviation(const std::vector<double>& samples);  ///< 0 for fewer than two
+double median(std::vector<double> samples);
+
+enum class BenchFormat { kMarkdown, kJson, kJsonLines, kCsv };
+
+/// "md", "json", "jsonl", "csv".
+Result<BenchFormat> bench_format(const std::string& name);
+
+std::string format_bench(const BenchContext& context, const std::vector<BenchRow>& rows, BenchFormat format);
+
+}  // namespace ferrox

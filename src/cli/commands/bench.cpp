@@ -1,0 +1,180 @@
+// How fast does a model run here? Prompt and generation speed, as llama-bench measures them.
+#include <chrono>
+#include <memory>
+#include <random>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/machine.h"
+#include "cli/bench_plan.h"
+#include "cli/bench_report.h"
+#include "cli/command.h"
+#include "cli/cpu_name.h"
+#include "cli/load_options.h"
+#include "cli/model_file.h"
+#include "cli/model_summary.h"
+#include "cli/option_table.h"
+#include "engine/evaluator.h"
+#include "kernels/dispatch.h"
+
+namespace ferrox {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string model_path;
+  BenchLists lists;
+  int32_t n_repetitions = 5;
+  int32_t batch_rows = 512;
+  std::string k_type = "f16";
+  std::string v_type = "f16";
+  std::string output = "md";
+  bool no_warmup = false;
+};
+
+/// Runs tests on one evaluator with random tokens: speed doesn't depend on what they are.
+class BenchRunner {
+ public:
+  explicit BenchRunner(Evaluator& evaluator) : evaluator_(evaluator) {}
+
+  Result<BenchRow> run(const BenchTest& test, int32_t n_repetitions, bool warm_up) {
+    BenchRow row{test, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), {}};
+    evaluator_.truncate(0);
+    TRY(prompt(test.n_depth));
+    if (warm_up) {
+      TRY(prompt(test.n_prompt));
+      TRY(generate(std::min<int64_t>(test.n_gen, 1)));
+    }
+    for (int32_t i = 0; i < n_repetitions; ++i) {
+      evaluator_.truncate(test.n_depth);
+      const auto started = Clock::now();
+      TRY(prompt(test.n_prompt));
+      TRY(generate(test.n_gen));
+      row.samples_ns.push_back(std::chrono::nanoseconds(Clock::now() - started).count());
+    }
+    return row;
+  }
+
+ private:
+  int32_t random_token() { return static_cast<int32_t>(random_() % static_cast<uint32_t>(evaluator_.shape().n_vocab)); }
+
+  Result<void> prompt(int64_t n_tokens) {
+    if (n_tokens == 0) return {};
+    std::vector<int32_t> tokens(static_cast<size_t>(n_tokens));
+    for (auto& token : tokens) token = random_token();
+    TRY(evaluator_.append(tokens, Evaluator::Logits::kLast));
+    return {};
+  }
+
+  Result<void> generate(int64_t n_tokens) {
+    for (int64_t i = 0; i < n_tokens; ++i) {
+      const int32_t token = random_token();
+      TRY(evaluator_.append({&token, 1}, Evaluator::Logits::kLast));
+    }
+    return {};
+  }
+
+  Evaluator& evaluator_;
+  std::mt19937 random_{1};
+};
+
+Result<EvaluatorOptions> evaluator_options(const Arguments& arguments, const std::vector<BenchTest>& tests) {
+  EvaluatorOptions options;
+  options.batch_rows = arguments.batch_rows;
+  TRY_ASSIGN(options.k_type, kv_type(arguments.k_type));
+  TRY_ASSIGN(options.v_type, kv_type(arguments.v_type));
+  options.n_positions = 1;
+  for (const auto& test : tests) {
+    options.n_positions = std::max(options.n_positions, test.n_depth + test.n_prompt + test.n_gen);
+  }
+  return options;
+}
+
+BenchContext bench_context(const Arguments& arguments, const GgufFile& file, const KernelTable& kernels) {
+  const ModelSummary summary = summarize(file);
+  BenchContext context;
+  context.cpu_info = cpu_name();
+  context.isa = kernels.name;
+  context.model_filename = file.name();
+  context.model_type = fmt::format("{} {}", summary.architecture, summary.types.empty() ? "" : summary.types[0].type);
+  context.model_size = file.tensor_bytes();
+  context.model_n_params = summary.n_parameters;
+  context.n_batch = arguments.batch_rows;
+  context.type_k = arguments.k_type;
+  context.type_v = arguments.v_type;
+  return context;
+}
+
+/// Runs every test; consecutive tests of one thread count share an evaluator.
+Result<std::vector<BenchRow>> measure(const Arguments& arguments, const GgufFile& file, std::vector<BenchTest> tests) {
+  TRY_ASSIGN(EvaluatorOptions options, evaluator_options(arguments, tests));
+  std::optional<Evaluator> evaluator;
+  std::vector<BenchRow> rows;
+  for (auto& test : tests) {
+    if (test.n_threads == 0) test.n_threads = available_threads();
+    if (!evaluator || evaluator->n_threads() != test.n_threads) {
+      evaluator.reset();
+      options.n_threads = test.n_threads;
+      TRY_ASSIGN(evaluator, Evaluator::load(file, options));
+    }
+    TRY_ASSIGN(auto row, BenchRunner(*evaluator).run(test, arguments.n_repetitions, !arguments.no_warmup));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ExitCode run(const Arguments& arguments) {
+  const auto format = bench_format(arguments.output);
+  if (!format) return report_usage(format.error());
+  const auto tests = plan_bench(arguments.lists);
+  if (!tests) return report_usage(tests.error());
+  const auto kernels = active_kernels();
+  if (!kernels) return report_failure(kernels.error());
+  const auto file = open_model_file(arguments.model_path);
+  if (!file) return report_failure(file.error());
+  const auto rows = measure(arguments, *file, *tests);
+  if (!rows) return report_failure(rows.error());
+  fmt::print("{}", format_bench(bench_context(arguments, *file, **kernels), *rows, *format));
+  return ExitCode::kSuccess;
+}
+
+// llama-bench's flags may be repeated: what they say is joined.
+CLI::Option* add_list(CLI::App& app, const char* flags, std::string& list, const char* help) {
+  return app.add_option(flags, list, help)
+      ->capture_default_str()
+      ->expected(1)
+      ->delimiter('\0')
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_model_option(app, arguments->model_path);
+  add_list(app, "-p,--n-prompt", arguments->lists.n_prompt, "prompt lengths: 512 or 128,512 or 16-64+16");
+  add_list(app, "-n,--n-gen", arguments->lists.n_gen, "generated tokens");
+  add_list(app, "-d,--n-depth", arguments->lists.n_depth, "tokens of context before each test");
+  add_list(app, "-t,--threads", arguments->lists.n_threads, "thread counts; 0: what this process may use");
+  app.add_option("--prompt-gen", arguments->lists.prompt_gen, "a prompt and then generation: PP,TG")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("-r,--repetitions", arguments->n_repetitions, "times each test runs")
+      ->capture_default_str()
+      ->check(number_within(1, 10000));
+  app.add_option("-b,--batch-size,--ubatch-size", arguments->batch_rows, "most tokens of one pass")
+      ->capture_default_str()
+      ->check(number_within(1, 1 << 16));
+  app.add_option("--cache-type-k", arguments->k_type, "f32, f16 or bf16")->capture_default_str();
+  app.add_option("--cache-type-v", arguments->v_type, "f32, f16 or bf16")->capture_default_str();
+  app.add_option("-o,--output", arguments->output, "md, json, jsonl or csv")->capture_default_str();
+  app.add_flag("--no-warmup", arguments->no_warmup, "measure from the first pass on");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command command_bench;
+const Command command_bench = {"bench", "measures prompt and generation speed", add};
+
+}  // namespace ferrox

@@ -1,0 +1,103 @@
+// What are a model's logits for given token ids? Written as: int32 n_tokens, int32 n_vocab, int32 tokens[n_tokens],
+// float32 logits[n_tokens][n_vocab], little endian.
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/load_options.h"
+#include "cli/model_file.h"
+#include "cli/option_table.h"
+#include "engine/evaluator.h"
+
+namespace ferrox {
+namespace {
+
+struct Arguments {
+  std::string model_path;
+  std::string tokens;
+  std::string kv_type = "f16";
+  std::string out;
+  int32_t chunk = 0;
+  int n_threads = 0;
+};
+
+Result<std::vector<int32_t>> parse_tokens(const std::string& text) {
+  std::vector<int32_t> tokens;
+  for (const auto& part : CLI::detail::split(text, ',')) {
+    int32_t token = 0;
+    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), token);
+    if (error != std::errc() || rest != part.data() + part.size()) {
+      return make_error(ErrorCode::kInvalidArgument, "--tokens: expected ids such as 1,2,3, found '{}'", part);
+    }
+    tokens.push_back(token);
+  }
+  if (tokens.empty()) return make_error(ErrorCode::kInvalidArgument, "--tokens: expected at least one id");
+  return tokens;
+}
+
+template <class T>
+void write_numbers(std::ofstream& out, std::span<const T> numbers) {
+  out.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size_bytes()));
+}
+
+/// Computes the tokens `chunk` at a time and writes each chunk's rows as they come.
+Result<void> write_logits(Evaluator& evaluator, std::span<const int32_t> tokens, size_t chunk,
+                          const std::string& path) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  if (!out) return make_error(ErrorCode::kIo, "{}: can't write: {}", path, std::strerror(errno));
+  const int32_t header[] = {static_cast<int32_t>(tokens.size()), evaluator.shape().n_vocab};
+  write_numbers<int32_t>(out, header);
+  write_numbers<int32_t>(out, tokens);
+  for (size_t first = 0; first < tokens.size(); first += chunk) {
+    const auto part = tokens.subspan(first, std::min(chunk, tokens.size() - first));
+    TRY_ASSIGN(const auto logits, evaluator.append(part, Evaluator::Logits::kAll));
+    write_numbers<float>(out, logits);
+  }
+  out.close();
+  if (!out) return make_error(ErrorCode::kIo, "{}: can't write all of it: {}", path, std::strerror(errno));
+  return {};
+}
+
+// Wide enough for speed, small enough that the rows' logits of a large vocabulary stay in bounds.
+constexpr int32_t kWholePromptRows = 512;
+
+Result<void> compute(const Arguments& arguments) {
+  TRY_ASSIGN(const auto tokens, parse_tokens(arguments.tokens));
+  TRY_ASSIGN(const auto type, kv_type(arguments.kv_type));
+  TRY_ASSIGN(const auto file, open_model_file(arguments.model_path));
+  const int32_t chunk = arguments.chunk > 0 ? arguments.chunk : kWholePromptRows;
+  EvaluatorOptions options;
+  options.n_threads = arguments.n_threads;
+  options.n_positions = static_cast<int64_t>(tokens.size());
+  options.batch_rows = std::min(chunk, kWholePromptRows);
+  options.k_type = type;
+  options.v_type = type;
+  TRY_ASSIGN(auto evaluator, Evaluator::load(file, options));
+  return write_logits(evaluator, tokens, static_cast<size_t>(chunk), arguments.out);
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_model_option(app, arguments->model_path);
+  add_thread_option(app, arguments->n_threads);
+  app.add_option("--tokens", arguments->tokens, "token ids joined by commas")->required();
+  app.add_option("-o,--out", arguments->out, "the file to write")->required();
+  app.add_option("--chunk", arguments->chunk, "tokens of one pass; 0: as many as fit")
+      ->check(number_within(0, 1 << 20));
+  app.add_option("--kv-type", arguments->kv_type, "element type of cached keys and values: f32, f16, bf16");
+  return [arguments] {
+    const auto computed = compute(*arguments);
+    return computed ? ExitCode::kSuccess : report_failure(computed.error());
+  };
+}
+
+}  // namespace
+
+extern const Command command_logits;
+const Command command_logits = {"logits", "writes the logits of given token ids", add};
+
+}  // namespace ferrox
