@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/engine_status.h"
 #include "engine/request.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
@@ -18,29 +19,20 @@
 namespace ferrox {
 
 struct EngineOptions {
-  std::optional<std::filesystem::path> model_path;      ///< absent: the bundled model
-  std::optional<std::string> chat_template;             ///< Jinja source that replaces the file's
-  int n_threads = 0;                                    ///< 0: what this process may use
-  int64_t context_length = 0;                           ///< most positions of one request; 0: as trained, capped by memory
-  int32_t n_parallel = 16;                              ///< most requests that run at once
-  uint64_t kv_bytes = 0;                                ///< 0: half of what weights and scratch leave, at most n_parallel contexts
-  DType k_type = DType::kF16;                           ///< F16, BF16 or F32
+  std::optional<std::filesystem::path> model_path;  ///< absent: the bundled model
+  std::optional<std::string> chat_template;         ///< Jinja source that replaces the file's
+  int n_threads = 0;                                ///< 0: what this process may use
+  int64_t context_length = 0;                       ///< most positions of one request; 0: as trained, capped by memory
+  int32_t n_parallel = 16;                          ///< most requests that run at once
+  uint64_t kv_bytes = 0;       ///< 0: half of what weights and scratch leave, at most n_parallel contexts
+  DType k_type = DType::kF16;  ///< F16, BF16 or F32
   DType v_type = DType::kF16;
   int32_t page_rows = 32;
-  int32_t batch_rows = 512;                             ///< most rows of one step
+  int32_t batch_rows = 512;  ///< most rows of one step
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;
-  int64_t default_timeout_ms = 0;                       ///< longest wait for admission; 0: no limit
+  int64_t default_timeout_ms = 0;  ///< longest wait for admission; 0: no limit
   std::function<void(double fraction)> on_load_progress;
-};
-
-/// A snapshot for status pages.
-struct EngineStatus {
-  int32_t n_running = 0;
-  int32_t n_queued = 0;
-  int64_t n_pages_total = 0;
-  int64_t n_pages_free = 0;
-  uint64_t n_steps = 0;                                 ///< forward passes since the start
 };
 
 /// Owns the model, its KV memory and the one thread that touches them. All methods are safe from any thread.
@@ -55,8 +47,8 @@ class Engine {
   const GgufFile& file() const;
   const Tokenizer& tokenizer() const;
   const ChatTemplate& chat_template() const;
-  const std::string& model_id() const;                  ///< the name answers carry: the file's stem, or "ferrox-demo"
-  int64_t context_length() const;                       ///< most positions of one request
+  const std::string& model_id() const;  ///< the name answers carry: the file's stem, or "ferrox-demo"
+  int64_t context_length() const;       ///< most positions of one request
   uint64_t kv_bytes() const;
   uint64_t scratch_bytes() const;
   EngineStatus status() const;

@@ -17,14 +17,14 @@ using RequestId = uint64_t;
 
 /// One completion of one prompt.
 struct GenerationRequest {
-  std::vector<int32_t> prompt;           ///< token ids, BOS included where the model wants one; not empty
-  std::optional<int64_t> max_tokens;     ///< absent: the engine's default; -1: the rest of the context
+  std::vector<int32_t> prompt;        ///< token ids, BOS included where the model wants one; not empty
+  std::optional<int64_t> max_tokens;  ///< absent: the engine's default; -1: the rest of the context
   SamplingParams sampling;
-  std::vector<std::string> stop;         ///< stop strings; none empty
+  std::vector<std::string> stop;  ///< stop strings; none empty
   std::vector<int32_t> stop_tokens;
   bool ignore_eos = false;
-  bool include_stop = false;             ///< keep the matched stop string in the text
-  int64_t timeout_ms = -1;               ///< the longest wait for admission; -1: the engine's default
+  bool include_stop = false;  ///< keep the matched stop string in the text
+  int64_t timeout_ms = -1;    ///< the longest wait for admission; -1: the engine's default
 };
 
 /// Log-probability of one token.
@@ -38,8 +38,8 @@ struct TokenLogprob {
 struct TokenEvent {
   int32_t id;
   std::string text;
-  std::optional<TokenLogprob> logprob;      ///< of id itself, when asked for
-  std::vector<TokenLogprob> top_logprobs;   ///< descending
+  std::optional<TokenLogprob> logprob;     ///< of id itself, when asked for
+  std::vector<TokenLogprob> top_logprobs;  ///< descending
 };
 
 /// Prompt rows computed so far; sent after each chunk of a prompt.
@@ -54,7 +54,7 @@ enum class FinishReason { kStop, kLength, kCancelled };
 struct Usage {
   int64_t prompt_tokens = 0;
   int64_t completion_tokens = 0;
-  std::optional<int64_t> cached_tokens;     ///< absent: no cache is configured
+  std::optional<int64_t> cached_tokens;  ///< absent: no cache is configured
   double queue_ms = 0;
   double prefill_ms = 0;
   double decode_ms = 0;

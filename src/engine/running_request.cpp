@@ -1,0 +1,85 @@
+#include "engine/running_request.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace ferrox {
+namespace {
+
+double to_ms(TimePoint::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
+DoneEvent done_event(const Finished& finished, Usage usage) {
+  return {finished.reason(), finished.text(), finished.matched_stop(), finished.stop_token(), usage};
+}
+
+}  // namespace
+
+RunningRequest::RunningRequest(AcceptedRequest accepted, SequenceKv kv, TimePoint now)
+    : accepted_(std::move(accepted)), kv_(std::move(kv)), admitted_(now) {
+  CHECK(kv_.capacity() >= accepted_.n_positions, "all positions of an admitted request are reserved");
+}
+
+SequenceWork RunningRequest::work() const {
+  const auto n_tokens = static_cast<int64_t>(accepted_.loop.tokens().size());
+  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, n_tokens - kv_.length()};
+}
+
+std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
+  return accepted_.loop.tokens().subspan(static_cast<size_t>(kv_.length()), static_cast<size_t>(n_rows));
+}
+
+BatchSegment RunningRequest::segment(int32_t n_rows) const { return {n_rows, kv_.length(), kv_.pages()}; }
+
+bool RunningRequest::reaches_end(int32_t n_rows) const { return work().n_pending_rows == n_rows; }
+
+void RunningRequest::rows_done(int32_t n_rows, TimePoint now) {
+  kv_.advance(n_rows);
+  if (prompt_done_) return;
+  accepted_.sink(PromptProgressEvent{kv_.length(), accepted_.loop.n_prompt()});
+  if (kv_.length() == accepted_.loop.n_prompt()) prompt_done_ = now;
+}
+
+bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
+  Result<TokenLoop::Outcome> outcome = accepted_.loop.take_logits(logits);
+  if (!outcome) {
+    error_ = outcome.error();
+    return true;
+  }
+  if (outcome->token) {
+    if (!first_token_) first_token_ = now;
+    accepted_.sink(std::move(*outcome->token));
+  }
+  finished_ = std::move(outcome->finished);
+  return finished_.has_value();
+}
+
+void RunningRequest::cancel() {
+  if (!is_over()) finished_ = accepted_.loop.cancel();
+}
+
+void RunningRequest::finish(TimePoint now) {
+  CHECK(is_over(), "only what is over is finished");
+  if (error_) return accepted_.sink(std::move(*error_));
+  accepted_.sink(done_event(*finished_, usage(now)));
+}
+
+Usage RunningRequest::usage(TimePoint now) const {
+  Usage usage;
+  usage.prompt_tokens = accepted_.loop.n_prompt();
+  usage.completion_tokens = accepted_.loop.n_generated();
+  usage.queue_ms = to_ms(admitted_ - accepted_.arrival);
+  usage.prefill_ms = to_ms(prompt_done_.value_or(now) - admitted_);
+  if (prompt_done_) usage.decode_ms = to_ms(now - *prompt_done_);
+  if (first_token_) usage.time_to_first_token_ms = to_ms(*first_token_ - accepted_.arrival);
+  return usage;
+}
+
+void finish_unadmitted(AcceptedRequest& request, TimePoint now) {
+  Usage usage;
+  usage.prompt_tokens = request.loop.n_prompt();
+  usage.queue_ms = to_ms(now - request.arrival);
+  request.sink(done_event(request.loop.cancel(), usage));
+}
+
+}  // namespace ferrox

@@ -1,0 +1,25 @@
+#include "engine/step_batch.h"
+
+#include <algorithm>
+
+namespace ferrox {
+
+void StepBatch::clear() {
+  tokens_.clear();
+  segments_.clear();
+  logit_rows_.clear();
+}
+
+void StepBatch::add(const RunningRequest& request, int32_t n_rows) {
+  const std::span<const int32_t> rows = request.pending_tokens(n_rows);
+  tokens_.insert(tokens_.end(), rows.begin(), rows.end());
+  segments_.push_back(request.segment(n_rows));
+  if (request.reaches_end(n_rows)) logit_rows_.push_back(static_cast<int32_t>(tokens_.size()) - 1);
+}
+
+float* StepBatch::prepare_logits() {
+  logits_.resize(std::max(logits_.size(), logit_rows_.size() * n_vocab_));
+  return logits_.data();
+}
+
+}  // namespace ferrox

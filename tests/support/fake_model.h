@@ -1,0 +1,116 @@
+// Which model can a test foresee? One whose logits are a hash of its sequence, read back through the KV pages.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "nn/model.h"
+
+namespace ferrox::testing {
+
+/// Writes each token into K and V of every layer and head (F32 only), and computes the logits of a row from what the
+/// pages of its positions hold: a wrong table, a lost row or another request's page gives other logits, or a failure.
+class FakeModel : public Model {
+ public:
+  static constexpr int32_t kVocab = 64;
+  static constexpr int32_t kPoison = 63;  ///< a sequence that holds it has NaN logits
+
+  explicit FakeModel(int32_t max_batch_rows = 64, int64_t context_length = 256) : max_batch_rows_(max_batch_rows) {
+    shape_.architecture = "fake";
+    shape_.n_vocab = kVocab;
+    shape_.n_embd = 4;
+    shape_.n_layers = 2;
+    shape_.context_length = context_length;
+    shape_.kv_layers = {{.n_kv_heads = 2, .k_dim = 3, .v_dim = 2}, {.n_kv_heads = 1, .k_dim = 2, .v_dim = 4}};
+  }
+
+  /// Called before every pass, on the engine thread.
+  std::function<void(const Batch&)> on_forward;
+
+  const ModelShape& shape() const override { return shape_; }
+  int32_t max_batch_rows() const override { return max_batch_rows_; }
+  uint64_t scratch_bytes() const override { return 0; }
+
+  void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool&, float* logits) override {
+    if (on_forward) on_forward(batch);
+    size_t row = 0;
+    size_t n_logit_rows = 0;
+    for (const BatchSegment& segment : batch.segments) {
+      for (int32_t i = 0; i < segment.n_rows; ++i)
+        write_row(kv, segment, segment.first_position + i, batch.tokens[row + static_cast<size_t>(i)]);
+      for (int32_t i = 0; i < segment.n_rows; ++i, ++row) {
+        const bool wanted =
+            n_logit_rows < batch.logit_rows.size() && batch.logit_rows[n_logit_rows] == static_cast<int32_t>(row);
+        if (!wanted) continue;
+        fill_logits(read_sequence(kv, segment, segment.first_position + i + 1), logits + n_logit_rows * kVocab);
+        ++n_logit_rows;
+      }
+    }
+  }
+
+  /// The logits that follow `tokens`, without any KV: the judge.
+  static void fill_logits(const std::vector<int32_t>& tokens, float* out) {
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    bool poisoned = false;
+    for (const int32_t token : tokens) {
+      hash = mix(hash ^ static_cast<uint64_t>(token + 1));
+      poisoned = poisoned || token == kPoison || token < 0;
+    }
+    for (int32_t id = 0; id < kVocab; ++id) {
+      out[id] = static_cast<float>(mix(hash + static_cast<uint64_t>(id)) >> 40) * 0x1p-24f * 8.0f - 4.0f;
+      if (poisoned) out[id] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+
+ private:
+  static uint64_t mix(uint64_t z) {
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+
+  template <class Visit>
+  static void each_cell(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position,
+                        const Visit& visit) {
+    for (const KvLayerView& layer : kv) {
+      const int32_t page = segment.pages[static_cast<size_t>(position / layer.page_rows)];
+      const int row = static_cast<int>(position % layer.page_rows);
+      for (int head = 0; head < layer.n_kv_heads; ++head) {
+        for (int i = 0; i < layer.k_dim; ++i)
+          visit(layer.k_row(page, head, row) + sizeof(float) * static_cast<size_t>(i));
+        for (int i = 0; i < layer.v_dim; ++i)
+          visit(layer.v_row(page, head, row) + sizeof(float) * static_cast<size_t>(i));
+      }
+    }
+  }
+
+  static void write_row(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position, int32_t token) {
+    const auto value = static_cast<float>(token);
+    each_cell(kv, segment, position, [&](std::byte* cell) { std::memcpy(cell, &value, sizeof value); });
+  }
+
+  /// The tokens of positions [0, n); -1 where the cells of one position disagree.
+  static std::vector<int32_t> read_sequence(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t n) {
+    std::vector<int32_t> tokens;
+    for (int64_t position = 0; position < n; ++position) {
+      float first = std::numeric_limits<float>::quiet_NaN();
+      bool agree = true;
+      each_cell(kv, segment, position, [&](const std::byte* cell) {
+        float value = 0;
+        std::memcpy(&value, cell, sizeof value);
+        if (std::isnan(first)) first = value;
+        agree = agree && value == first;
+      });
+      tokens.push_back(agree ? static_cast<int32_t>(first) : -1);
+    }
+    return tokens;
+  }
+
+  ModelShape shape_;
+  int32_t max_batch_rows_;
+};
+
+}  // namespace ferrox::testing
