@@ -24,6 +24,8 @@ class ByteLevelBpe final : public Tokenizer {
     StringTable bytes;
     for (int32_t id = 0; id < this->vocabulary().size(); ++id) bytes.append(bytes_of(id));
     set_token_bytes(std::move(bytes));
+    const auto unknown = this->vocabulary().role(TokenRole::kUnknown);
+    if (unknown && this->vocabulary().type(*unknown) == TokenType::kUnknown) unknown_ = unknown;
   }
 
  private:
@@ -85,14 +87,15 @@ class ByteLevelBpe final : public Tokenizer {
     });
   }
 
-  // Spells what merged to no token; a byte without a token is the unknown token, or lost when there is none.
+  // Spells what merged to no token. A byte without a token is the unknown token, or lost where there is none: some
+  // files name their end-of-text token as the unknown one, and no text may write that.
   void append_bytes(std::string_view bytes, std::vector<int32_t>& ids) const {
     for (char byte : bytes) {
       const int32_t symbol = merges_.byte_symbol(static_cast<uint8_t>(byte));
       if (symbol < vocabulary().size()) {
         ids.push_back(symbol);
-      } else if (const auto unknown = vocabulary().role(TokenRole::kUnknown)) {
-        ids.push_back(*unknown);
+      } else if (unknown_) {
+        ids.push_back(*unknown_);
       }
     }
   }
@@ -100,6 +103,7 @@ class ByteLevelBpe final : public Tokenizer {
   PreTokenizer pre_tokenizer_;
   MergeTable merges_;
   WholeWords whole_words_;
+  std::optional<int32_t> unknown_;
 };
 
 Result<std::unique_ptr<Tokenizer>> make_byte_level_bpe(Vocabulary vocabulary, const Metadata& metadata) {

@@ -28,6 +28,10 @@ class SymbolNames {
   int32_t next_;
 };
 
+bool is_concatenation(std::string_view text, std::string_view left, std::string_view right) {
+  return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
+}
+
 }  // namespace
 
 Result<MergeTable> MergeTable::load(const Vocabulary& vocabulary, const Metadata& metadata) {
@@ -43,6 +47,7 @@ Result<MergeTable> MergeTable::load(const Vocabulary& vocabulary, const Metadata
     table.byte_symbols_[byte] = names.number(alphabet_character(static_cast<uint8_t>(byte)));
   }
   std::string joined;
+  int32_t joined_symbol = -1;
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const std::string_view merge = merges[rank];
     const size_t space = merge.find(' ', 1);
@@ -52,16 +57,19 @@ Result<MergeTable> MergeTable::load(const Vocabulary& vocabulary, const Metadata
     }
     const std::string_view left = merge.substr(0, space);
     const std::string_view right = merge.substr(space + 1);
-    joined.assign(left).append(right);
+    if (!is_concatenation(joined, left, right)) {  // lists often have all ways to make one token in a row
+      joined.assign(left).append(right);
+      joined_symbol = names.number(joined);
+    }
     table.pairs_.insert(static_cast<uint32_t>(names.number(left)), static_cast<uint32_t>(names.number(right)),
-                        {static_cast<uint32_t>(rank), names.number(joined)});
+                        {static_cast<uint32_t>(rank), joined_symbol});
   }
   return table;
 }
 
 bool is_text_token(const Vocabulary& vocabulary, int32_t id) {
   const TokenType type = vocabulary.type(id);
-  return type != TokenType::kControl && type != TokenType::kUnknown;
+  return type == TokenType::kNormal || type == TokenType::kUnused;
 }
 
 }  // namespace ferrox

@@ -32,7 +32,7 @@ class MergeTable {
   std::array<int32_t, 256> byte_symbols_{};
 };
 
-/// Ordinary text may come out as token `id`: it is no control or unknown token, which only their own spelling gives.
+/// Ordinary text may come out as token `id`: it is spelled in the byte alphabet and isn't one that is matched whole.
 bool is_text_token(const Vocabulary& vocabulary, int32_t id);
 
 }  // namespace ferrox

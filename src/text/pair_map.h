@@ -7,7 +7,7 @@
 
 namespace ferrox {
 
-/// Maps (left, right) to a rank and an id. Open addressing, at most half full; the first value entered for a pair
+/// Maps (left, right) to a rank and an id. Open addressing, at most two thirds full; the first value entered for a pair
 /// stays.
 class PairMap {
  public:
@@ -18,7 +18,7 @@ class PairMap {
   static constexpr uint32_t kNone = UINT32_MAX;  ///< the rank of a pair that isn't there
 
   /// Room for `n_pairs` insertions.
-  explicit PairMap(size_t n_pairs = 0) : slots_(std::bit_ceil(2 * n_pairs + 2)) {}
+  explicit PairMap(size_t n_pairs = 0) : slots_(std::bit_ceil(n_pairs + n_pairs / 2 + 2)) {}
 
   void insert(uint32_t left, uint32_t right, Value value) {
     Slot& slot = slots_[locate(key_of(left, right))];

@@ -10,23 +10,17 @@
 #include "text/pair_map.h"
 #include "text/piece_cache.h"
 #include "text/tokenizer_kind.h"
+#include "text/utf8.h"
 
 namespace ferrox {
 namespace {
 
 constexpr std::string_view kSpaceMark = "\u2581";  // stands for a space inside tokens
 
-// Length of the character that `lead` announces, whether or not the bytes after it keep the promise.
-size_t announced_length(char lead) {
-  const auto byte = static_cast<uint8_t>(lead);
-  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-}
+// The first symbol of `text`: a character, or bytes that aren't one.
+std::string_view first_symbol(std::string_view text) { return text.substr(0, next_utf8(text).length); }
 
-// The first symbol of `text`: by what its lead byte announces, cut at the end of the text.
-std::string_view first_symbol(std::string_view text) { return text.substr(0, announced_length(text[0])); }
-
-// A symbol's bytes, at most four, as a number. Two symbols share one only if one is cut off where the other has zeros;
-// they then count as neighbours of more than they are, which does no harm.
+// A symbol's bytes, at most four, as a number. Different symbols differ.
 uint32_t symbol_number(std::string_view symbol) {
   uint32_t number = 0;
   std::memcpy(&number, symbol.data(), symbol.size());
@@ -198,7 +192,8 @@ class SentencePieceBpe final : public Tokenizer {
 
 Result<std::array<int32_t, 256>> collect_byte_tokens(const Vocabulary& vocabulary) {
   std::array<int32_t, 256> tokens;
-  tokens.fill(vocabulary.role(TokenRole::kUnknown).value_or(kNoToken));
+  const int32_t unknown = vocabulary.role(TokenRole::kUnknown).value_or(kNoToken);
+  tokens.fill(vocabulary.ends_generation(unknown) ? kNoToken : unknown);  // no text may write an end of answer
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     if (vocabulary.type(id) != TokenType::kByte) continue;
     const auto byte = spelled_byte(vocabulary.text(id));

@@ -16,7 +16,7 @@ void StringTable::append(std::string_view text) {
   ends_.push_back(bytes_.size());
 }
 
-StringIndex::StringIndex(size_t n_strings) : slots_(std::bit_ceil(2 * n_strings + 2)) {}
+StringIndex::StringIndex(size_t n_strings) : slots_(std::bit_ceil(n_strings + n_strings / 2 + 2)) {}
 
 size_t StringIndex::locate(const StringTable& table, std::string_view text, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;

@@ -23,7 +23,7 @@ class StringTable {
   std::vector<size_t> ends_ = {0};  // string i is bytes_[ends_[i], ends_[i + 1])
 };
 
-/// Finds the index of a string of a StringTable. Open addressing, at most half full.
+/// Finds the index of a string of a StringTable. Open addressing, at most two thirds full.
 class StringIndex {
  public:
   static constexpr int32_t kAbsent = -1;
