@@ -28,7 +28,7 @@ Error io_error(const std::filesystem::path& path, const char* step) {
 Result<FileMap> FileMap::open(const std::filesystem::path& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return io_error(path, "open");
-  struct stat info{};
+  struct stat info {};
   if (fstat(file.fd, &info) != 0) return io_error(path, "stat");
   if (S_ISDIR(info.st_mode)) {
     return make_error(ErrorCode::kInvalidArgument, "{}: expected a file, found a directory", path.string());

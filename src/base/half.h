@@ -33,7 +33,9 @@ namespace ferrox {
 }
 
 /// bfloat16 to float; exact.
-[[gnu::always_inline]] constexpr float bf16_to_float(uint16_t bf16) { return std::bit_cast<float>(static_cast<uint32_t>(bf16) << 16); }
+[[gnu::always_inline]] constexpr float bf16_to_float(uint16_t bf16) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bf16) << 16);
+}
 
 /// Float to bfloat16, rounding to nearest even; NaN stays NaN.
 [[gnu::always_inline]] constexpr uint16_t float_to_bf16(float value) {

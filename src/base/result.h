@@ -1,8 +1,8 @@
 // How does bad input travel? As a value: Result<T> is a T or an Error with a code and a message.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <fmt/format.h>
+#include <boost/system/result.hpp>
 
 #include <string>
 #include <utility>
@@ -13,15 +13,15 @@ namespace ferrox {
 
 /// What kind of thing went wrong; front ends map it to an exit code or an HTTP status.
 enum class ErrorCode {
-  kInvalidArgument,     ///< a value the caller gave: flag, field, template, token id
-  kNotFound,            ///< a file, key, route or name that isn't there
-  kIo,                  ///< the operating system refused
-  kCorrupt,             ///< a file whose bytes contradict themselves
-  kUnsupported,         ///< well-formed, but not something this program does
-  kContextLength,       ///< more positions than the context has
-  kMemoryBudget,        ///< more bytes than the budget has
-  kUnavailable,         ///< not now: queue full, draining
-  kCancelled,           ///< the caller went away
+  kInvalidArgument,  ///< a value the caller gave: flag, field, template, token id
+  kNotFound,         ///< a file, key, route or name that isn't there
+  kIo,               ///< the operating system refused
+  kCorrupt,          ///< a file whose bytes contradict themselves
+  kUnsupported,      ///< well-formed, but not something this program does
+  kContextLength,    ///< more positions than the context has
+  kMemoryBudget,     ///< more bytes than the budget has
+  kUnavailable,      ///< not now: queue full, draining
+  kCancelled,        ///< the caller went away
 };
 
 /// Bad input or a refusal. `message` is lower case and says where, what was expected and what was found.
@@ -57,7 +57,7 @@ Error make_error(ErrorCode code, fmt::format_string<Args...> format, Args&&... a
 #define TRY_ASSIGN(lhs, expression) FERROX_TRY_ASSIGN_(FERROX_CONCAT(try_result_, __LINE__), lhs, expression)
 
 /// TRY(f()): returns the error of a Result<void> from the enclosing function, if it has one.
-#define TRY(expression)                                     \
-  do {                                                      \
+#define TRY(expression)                                                         \
+  do {                                                                          \
     if (auto try_result = (expression); !try_result) return try_result.error(); \
   } while (false)

@@ -23,8 +23,9 @@ class ThreadPool {
   /// thread is free; thread is in [0, n_threads). Returns when all are done. `work` must not throw.
   template <class Work>
   void run(int64_t n_chunks, const Work& work) {
-    run_erased(n_chunks, [](const void* w, int64_t chunk, int thread) { (*static_cast<const Work*>(w))(chunk, thread); },
-               &work);
+    run_erased(
+        n_chunks, [](const void* w, int64_t chunk, int thread) { (*static_cast<const Work*>(w))(chunk, thread); },
+        &work);
   }
 
  private:

@@ -18,20 +18,20 @@ class ThreadPool;
 struct BatchSegment {
   int32_t n_rows;
   int64_t first_position;
-  PageTable pages;   ///< covers first_position + n_rows positions at least
+  PageTable pages;  ///< covers first_position + n_rows positions at least
 };
 
 /// Prompt, decode, verification and embedding rows alike. Rows of segment s follow those of segment s - 1.
 struct Batch {
-  std::span<const int32_t> tokens;        ///< [n_rows], each below n_vocab
-  std::span<const BatchSegment> segments; ///< their n_rows add up to tokens.size()
-  std::span<const int32_t> logit_rows;    ///< rows whose logits are wanted, ascending
+  std::span<const int32_t> tokens;         ///< [n_rows], each below n_vocab
+  std::span<const BatchSegment> segments;  ///< their n_rows add up to tokens.size()
+  std::span<const int32_t> logit_rows;     ///< rows whose logits are wanted, ascending
 };
 
 /// What the rest of the program must know about a model before it runs.
 struct ModelShape {
   std::string architecture;
-  std::string name;                     ///< general.name, or empty
+  std::string name;  ///< general.name, or empty
   int32_t n_vocab = 0;
   int32_t n_embd = 0;
   int32_t n_layers = 0;

@@ -23,6 +23,10 @@
 
 #include <cstdint>
 
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
 #include "base/half.h"
 #include "tensor/dtype.h"
 
@@ -64,8 +68,14 @@ inline float load_f32(const uint8_t* p) {
   return value;
 }
 
-/// The F16 number at p, as a float.
-inline float load_f16(const uint8_t* p) { return half_to_float(load_u16(p)); }
+/// The F16 number at p, as a float; by the CPU's own instruction where the ISA has one (same value either way).
+inline float load_f16(const uint8_t* p) {
+#if defined(__F16C__)
+  return _cvtsh_ss(load_u16(p));
+#else
+  return half_to_float(load_u16(p));
+#endif
+}
 
 }  // namespace
 }  // namespace ferrox

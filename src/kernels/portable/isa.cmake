@@ -1,1 +1,1 @@
-set(ISA_FLAGS)
+set(ISA_FLAGS -Wno-psabi)

@@ -1,0 +1,227 @@
+#include "arch/weight_loader.h"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "kernels/dispatch.h"
+#include "tensor/format.h"
+
+namespace ferrox {
+namespace {
+
+/// Larger than any real width, small enough that products of two stay far from 2^63.
+constexpr uint64_t kLargestSize = uint64_t{1} << 24;
+
+std::string shape_text(const std::vector<uint64_t>& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
+
+/// Keys that change the arithmetic wherever they are applied, with the values that stand for "not used": neutral ones,
+/// and what writers leave behind for families without the mechanism.
+struct ScaleKey {
+  const char* key;
+  std::vector<double> unused;
+};
+const std::vector<ScaleKey>& scale_keys() {
+  static const std::vector<ScaleKey> keys = {{"logit_scale", {0, 1}},
+                                             {"embedding_scale", {0, 1}},
+                                             {"residual_scale", {0, 1}},
+                                             {"attention.scale", {0}},
+                                             {"attention.output_scale", {0, 1}},
+                                             {"attention.value_scale", {0, 1}},
+                                             {"attention.temperature_scale", {0}},
+                                             {"attention.clamp_kqv", {0}},
+                                             {"attention.max_alibi_bias", {0}},
+                                             {"attention.sliding_window", {0}},
+                                             {"attn_logit_softcapping", {0, 50}},
+                                             {"final_logit_softcapping", {0, 30}},
+                                             {"router_logit_softcapping", {0, 30}},
+                                             {"expert_weights_scale", {0, 1}},
+                                             {"expert_group_scale", {0, 0.05}},
+                                             {"expert_shared_count", {0}},
+                                             {"leading_dense_block_count", {0}},
+                                             {"rope.scale_linear", {0, 1}},
+                                             {"rope.scaling.factor", {0, 1}},
+                                             {"rescale_every_n_layers", {0}}};
+  return keys;
+}
+
+std::optional<double> as_number(const MetaValue& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
+  if (const auto* u = std::get_if<uint64_t>(&value)) return static_cast<double>(*u);
+  if (const auto* d = std::get_if<double>(&value)) return *d;
+  return std::nullopt;
+}
+
+bool is_unused(const ScaleKey& key, double value) {
+  for (const double unused : key.unused) {
+    if (std::abs(value - unused) <= 1e-6 * std::abs(unused)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+WeightLoader::WeightLoader(const GgufFile& file, std::string architecture, const KernelTable& kernels)
+    : file_(file), architecture_(std::move(architecture)), kernels_(kernels) {}
+
+bool WeightLoader::has_key(std::string_view key) const { return file_.metadata().contains(full_key(key)); }
+
+Result<int64_t> WeightLoader::require_size(std::string_view key) {
+  TRY_ASSIGN(const uint64_t value, file_.metadata().get_uint(full_key(key)));
+  if (value < 1 || value > kLargestSize) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected 1 to {}, found {}", file_.name(), full_key(key),
+                      kLargestSize, value);
+  }
+  claimed_keys_.emplace(key);
+  return static_cast<int64_t>(value);
+}
+
+Result<int64_t> WeightLoader::size_or(std::string_view key, int64_t fallback) {
+  if (!has_key(key)) return fallback;
+  TRY_ASSIGN(const uint64_t value, file_.metadata().get_uint(full_key(key)));
+  if (value > kLargestSize) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected 0 to {}, found {}", file_.name(), full_key(key),
+                      kLargestSize, value);
+  }
+  claimed_keys_.emplace(key);
+  return static_cast<int64_t>(value);
+}
+
+Result<double> WeightLoader::float_or(std::string_view key, double fallback) {
+  TRY_ASSIGN(const double value, file_.metadata().get_float_or(full_key(key), fallback));
+  if (!std::isfinite(value)) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a finite number, found {}", file_.name(), full_key(key),
+                      value);
+  }
+  claimed_keys_.emplace(key);
+  return value;
+}
+
+Result<double> WeightLoader::require_positive_float(std::string_view key) {
+  TRY_ASSIGN(const double value, file_.metadata().get_float(full_key(key)));
+  if (!(value > 0) || !std::isfinite(value)) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a positive number, found {}", file_.name(), full_key(key),
+                      value);
+  }
+  claimed_keys_.emplace(key);
+  return value;
+}
+
+Result<std::string> WeightLoader::string_or(std::string_view key, std::string fallback) {
+  claimed_keys_.emplace(key);
+  return file_.metadata().get_string_or(full_key(key), std::move(fallback));
+}
+
+Result<const GgufTensor*> WeightLoader::claim(const std::string& name, const std::vector<uint64_t>& dims) {
+  const GgufTensor* tensor = file_.find_tensor(name);
+  if (tensor == nullptr) {
+    return make_error(ErrorCode::kCorrupt, "{}: expected tensor {} of shape {}, found none", file_.name(), name,
+                      shape_text(dims));
+  }
+  if (tensor->dims != dims) {
+    return make_error(ErrorCode::kCorrupt, "{}: tensor {}: expected shape {}, found {}", file_.name(), name,
+                      shape_text(dims), shape_text(tensor->dims));
+  }
+  claimed_tensors_.insert(name);
+  return tensor;
+}
+
+Result<Linear> WeightLoader::matrix(const std::string& name, const std::vector<uint64_t>& dims) {
+  TRY_ASSIGN(const GgufTensor* tensor, claim(name, dims));
+  Linear linear;
+  linear.kernels = find_format_kernels(kernels_, tensor->dtype);
+  const FormatInfo* format = find_format(tensor->dtype);
+  if (linear.kernels == nullptr || format == nullptr) {
+    return make_error(ErrorCode::kUnsupported, "{}: tensor {}: type {} can't be multiplied with", file_.name(), name,
+                      static_cast<int>(tensor->dtype));
+  }
+  linear.weights = tensor->data;
+  linear.n_in = static_cast<int64_t>(dims[0]);
+  linear.n_out = static_cast<int64_t>(dims[1]);
+  linear.row_bytes = linear.n_in / format->block_elements * format->block_bytes;
+  return linear;
+}
+
+/// `<name>.scale`, or nothing. `<name>.input_scale` is for engines that quantise activations with a scale fixed
+/// beforehand; here each row finds its own, so it is known and not needed.
+Result<std::vector<float>> WeightLoader::scales(const std::string& name, int64_t n) {
+  if (has_tensor(name + ".input_scale")) claimed_tensors_.insert(name + ".input_scale");
+  if (!has_tensor(name + ".scale")) return std::vector<float>{};
+  return vector(name + ".scale", n);
+}
+
+Result<Linear> WeightLoader::linear(const std::string& name, int64_t n_in, int64_t n_out) {
+  TRY_ASSIGN(Linear linear, matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out)}));
+  if (has_tensor(name + ".bias")) {
+    TRY_ASSIGN(linear.bias, vector(name + ".bias", n_out));
+  }
+  TRY_ASSIGN(const std::vector<float> scale, scales(name, 1));
+  if (!scale.empty()) linear.scale = scale[0];
+  return linear;
+}
+
+Result<ExpertLinear> WeightLoader::experts(const std::string& name, int64_t n_in, int64_t n_out, int64_t n_experts) {
+  ExpertLinear experts;
+  TRY_ASSIGN(experts.first, matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out),
+                                                      static_cast<uint64_t>(n_experts)}));
+  experts.n_experts = n_experts;
+  TRY_ASSIGN(experts.scales, scales(name, n_experts));
+  return experts;
+}
+
+Result<Embedding> WeightLoader::embedding(const std::string& name, int64_t n_embd, int64_t n_vocab) {
+  TRY_ASSIGN(const Linear matrix, linear(name, n_embd, n_vocab));
+  Embedding embedding;
+  embedding.format = find_format(matrix.kernels->dtype);
+  embedding.rows = matrix.weights;
+  embedding.n_embd = n_embd;
+  embedding.n_vocab = n_vocab;
+  embedding.row_bytes = matrix.row_bytes;
+  return embedding;
+}
+
+Result<std::vector<float>> WeightLoader::vector(const std::string& name, int64_t n) {
+  TRY_ASSIGN(const GgufTensor* tensor, claim(name, {static_cast<uint64_t>(n)}));
+  const FormatInfo* format = find_format(tensor->dtype);
+  if (format == nullptr) {
+    return make_error(ErrorCode::kUnsupported, "{}: tensor {}: type {} can't be read as floats", file_.name(), name,
+                      static_cast<int>(tensor->dtype));
+  }
+  std::vector<float> out(static_cast<size_t>(n));
+  format->decode(tensor->data, out.data(), n);
+  return out;
+}
+
+Result<Norm> WeightLoader::rms_norm(const std::string& name, int64_t n, float epsilon) {
+  Norm norm;
+  TRY_ASSIGN(norm.weight, vector(name + ".weight", n));
+  norm.epsilon = epsilon;
+  return norm;
+}
+
+Result<Norm> WeightLoader::optional_rms_norm(const std::string& name, int64_t n, float epsilon) {
+  if (!has_tensor(name + ".weight")) return Norm{};
+  return rms_norm(name, n, epsilon);
+}
+
+Result<void> WeightLoader::check_all_claimed() const {
+  for (const GgufTensor& tensor : file_.tensors()) {
+    if (!claimed_tensors_.contains(tensor.name)) {
+      return make_error(ErrorCode::kUnsupported,
+                        "{}: tensor {}: the {} family doesn't use it, so the model would be wrong", file_.name(),
+                        tensor.name, architecture_);
+    }
+  }
+  for (const ScaleKey& key : scale_keys()) {
+    if (claimed_keys_.contains(key.key)) continue;
+    const MetaValue* value = file_.metadata().find(full_key(key.key));
+    const auto number = value == nullptr ? std::nullopt : as_number(*value);
+    if (number && !is_unused(key, *number)) {
+      return make_error(ErrorCode::kUnsupported, "{}: {} = {}: the {} family doesn't apply it, expected {}",
+                        file_.name(), full_key(key.key), *number, architecture_, fmt::join(key.unused, " or "));
+    }
+  }
+  return {};
+}
+
+}  // namespace ferrox

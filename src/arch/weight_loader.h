@@ -1,0 +1,72 @@
+// How does a family take what it needs from a file? By name and shape; whatever is left unclaimed is refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "gguf/gguf_file.h"
+#include "kernels/kernel_table.h"
+#include "nn/weights.h"
+
+namespace ferrox {
+
+class WeightLoader {
+ public:
+  /// `file` and `kernels` must outlive the loader and what it hands out.
+  WeightLoader(const GgufFile& file, std::string architecture, const KernelTable& kernels);
+
+  const GgufFile& file() const { return file_; }
+  const KernelTable& kernels() const { return kernels_; }
+  const std::string& architecture() const { return architecture_; }
+
+  // Hyperparameters: `key` without the architecture's prefix. Each call claims the key.
+
+  /// An integer in [1, 2^24] that must be there.
+  Result<int64_t> require_size(std::string_view key);
+  /// An integer in [0, 2^24], or `fallback`.
+  Result<int64_t> size_or(std::string_view key, int64_t fallback);
+  Result<double> float_or(std::string_view key, double fallback);
+  Result<double> require_positive_float(std::string_view key);
+  Result<std::string> string_or(std::string_view key, std::string fallback);
+  bool has_key(std::string_view key) const;
+
+  // Tensors. Errors name the tensor, the shape expected and the shape found.
+
+  bool has_tensor(std::string_view name) const { return file_.find_tensor(name) != nullptr; }
+  /// `<name>.weight` of [n_out][n_in], and `<name>.bias` of [n_out] and `<name>.scale` of [1] where the file has them.
+  Result<Linear> linear(const std::string& name, int64_t n_in, int64_t n_out);
+  /// `<name>.weight` of [n_experts][n_out][n_in], and `<name>.scale` of [n_experts] where the file has it.
+  Result<ExpertLinear> experts(const std::string& name, int64_t n_in, int64_t n_out, int64_t n_experts);
+  Result<Embedding> embedding(const std::string& name, int64_t n_embd, int64_t n_vocab);
+  /// `name` of [n] as floats.
+  Result<std::vector<float>> vector(const std::string& name, int64_t n);
+  /// `<name>.weight` of [n] and `<name>.bias` where the file has one. An RMS norm with the model's epsilon.
+  Result<Norm> rms_norm(const std::string& name, int64_t n, float epsilon);
+  /// The same, or an absent norm when the file has no such tensor.
+  Result<Norm> optional_rms_norm(const std::string& name, int64_t n, float epsilon);
+  /// Marks a tensor that text generation doesn't need, such as a ranking head, as known.
+  void skip_tensor(const std::string& name) { claimed_tensors_.insert(name); }
+
+  /// Refuses tensors that nothing claimed, and keys that would change the arithmetic, that nothing claimed, and whose
+  /// value is neither neutral nor a writer's default.
+  Result<void> check_all_claimed() const;
+
+ private:
+  std::string full_key(std::string_view key) const { return architecture_ + "." + std::string(key); }
+  Result<const GgufTensor*> claim(const std::string& name, const std::vector<uint64_t>& dims);
+  Result<Linear> matrix(const std::string& name, const std::vector<uint64_t>& dims);
+  Result<std::vector<float>> scales(const std::string& name, int64_t n);
+
+  const GgufFile& file_;
+  std::string architecture_;
+  const KernelTable& kernels_;
+  std::unordered_set<std::string> claimed_tensors_;
+  std::unordered_set<std::string> claimed_keys_;
+};
+
+}  // namespace ferrox

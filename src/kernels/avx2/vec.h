@@ -1,0 +1,178 @@
+// Sixteen lanes in two AVX2 registers.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "base/half.h"
+
+namespace ferrox {
+namespace {
+
+struct F {
+  __m256 lo, hi;
+};
+struct I {
+  __m256i lo, hi;
+};
+/// 16 groups of 4 codes. Codes of 8 bits are kept as magnitude and signed value, since vpmaddubsw would saturate.
+struct W {
+  __m256i lo, hi, signed_lo, signed_hi;
+};
+
+inline F zero_f() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
+inline F set1_f(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+inline F load_f(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+inline void store_f(float* p, F v) {
+  _mm256_storeu_ps(p, v.lo);
+  _mm256_storeu_ps(p + 8, v.hi);
+}
+inline F load_f_n(const float* p, int n) {
+  alignas(32) float buffer[16] = {};
+  __builtin_memcpy(buffer, p, static_cast<size_t>(n) * 4);
+  return load_f(buffer);
+}
+inline void store_f_n(float* p, F v, int n) {
+  alignas(32) float buffer[16];
+  store_f(buffer, v);
+  __builtin_memcpy(p, buffer, static_cast<size_t>(n) * 4);
+}
+inline F add(F a, F b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
+inline F sub(F a, F b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
+inline F mul(F a, F b) { return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)}; }
+inline F div(F a, F b) { return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)}; }
+inline F fma(F a, F b, F c) { return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)}; }
+inline F fnma(F a, F b, F c) { return {_mm256_fnmadd_ps(a.lo, b.lo, c.lo), _mm256_fnmadd_ps(a.hi, b.hi, c.hi)}; }
+inline F max_f(F a, F b) { return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)}; }
+inline F min_f(F a, F b) { return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)}; }
+inline F select_less(F a, F b, F yes, F no) {
+  return {_mm256_blendv_ps(no.lo, yes.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
+          _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
+}
+inline F scale_pow2(F v, float pow2, float /*exponent*/) { return mul(v, set1_f(pow2)); }
+
+inline float hsum(F v) {
+  const __m256 v8 = _mm256_add_ps(v.lo, v.hi);
+  const __m128 v4 = _mm_add_ps(_mm256_castps256_ps128(v8), _mm256_extractf128_ps(v8, 1));
+  const __m128 v2 = _mm_add_ps(v4, _mm_movehl_ps(v4, v4));
+  return _mm_cvtss_f32(_mm_add_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
+}
+inline float hmax(F v) {
+  const __m256 v8 = _mm256_max_ps(v.lo, v.hi);
+  const __m128 v4 = _mm_max_ps(_mm256_castps256_ps128(v8), _mm256_extractf128_ps(v8, 1));
+  const __m128 v2 = _mm_max_ps(v4, _mm_movehl_ps(v4, v4));
+  return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
+}
+
+inline I zero_i() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+inline I set1_i(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+inline I load_i(const int32_t* p) {
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
+}
+inline void store_i(int32_t* p, I v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v.lo);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), v.hi);
+}
+inline I add_i(I a, I b) { return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)}; }
+inline I mul_i(I a, I b) { return {_mm256_mullo_epi32(a.lo, b.lo), _mm256_mullo_epi32(a.hi, b.hi)}; }
+template <int kBits>
+inline I shift_left(I a) {
+  return {_mm256_slli_epi32(a.lo, kBits), _mm256_slli_epi32(a.hi, kBits)};
+}
+template <int kBits>
+inline I shift_right(I a) {
+  return {_mm256_srai_epi32(a.lo, kBits), _mm256_srai_epi32(a.hi, kBits)};
+}
+inline F to_float(I v) { return {_mm256_cvtepi32_ps(v.lo), _mm256_cvtepi32_ps(v.hi)}; }
+inline I round_to_int(F v) { return {_mm256_cvtps_epi32(v.lo), _mm256_cvtps_epi32(v.hi)}; }
+inline F bits_to_float(I v) { return {_mm256_castsi256_ps(v.lo), _mm256_castsi256_ps(v.hi)}; }
+inline F and_bits(F v, I mask) {
+  return {_mm256_and_ps(v.lo, _mm256_castsi256_ps(mask.lo)), _mm256_and_ps(v.hi, _mm256_castsi256_ps(mask.hi))};
+}
+
+template <bool kWide>
+inline W load_w(const uint8_t* p) {
+  const __m256i lo = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  const __m256i hi = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
+  if constexpr (!kWide) return {lo, hi, lo, hi};
+  const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80));
+  const __m256i signed_lo = _mm256_xor_si256(lo, offset);
+  const __m256i signed_hi = _mm256_xor_si256(hi, offset);
+  return {_mm256_abs_epi8(signed_lo), _mm256_abs_epi8(signed_hi), signed_lo, signed_hi};
+}
+inline __m256i dot4_half(__m256i acc, __m256i w, __m256i x) {
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)));
+}
+/// Narrow codes stay below 64, wide magnitudes at 128 with |x| <= 127: no pair of products passes 32767.
+template <bool kWide>
+inline I dot4(I acc, W w, int32_t x) {
+  const __m256i q = _mm256_set1_epi32(x);
+  if constexpr (kWide) {
+    return {dot4_half(acc.lo, w.lo, _mm256_sign_epi8(q, w.signed_lo)),
+            dot4_half(acc.hi, w.hi, _mm256_sign_epi8(q, w.signed_hi))};
+  } else {
+    return {dot4_half(acc.lo, w.lo, q), dot4_half(acc.hi, w.hi, q)};
+  }
+}
+/// Wide codes are multiplied as signed numbers, so their sums start at 0.
+template <int kZero, bool kWide>
+inline I initial_sum(int32_t neg_sum) {
+  if constexpr (kWide) return zero_i();
+  return set1_i(neg_sum * kZero);
+}
+inline I madd16(I acc, I pairs, int32_t x) {
+  const __m256i q = _mm256_set1_epi32(x);
+  return {_mm256_add_epi32(acc.lo, _mm256_madd_epi16(pairs.lo, q)),
+          _mm256_add_epi32(acc.hi, _mm256_madd_epi16(pairs.hi, q))};
+}
+
+/// An 8x8 block of dwords: pairs, fours, then 128-bit lanes.
+inline void transpose8(const uint8_t* src, int64_t stride, uint8_t* dst) {
+  __m256i a[8], b[8];
+  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i * stride));
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_epi32(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_epi32(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = _mm256_unpacklo_epi64(b[i], b[i + 2]);
+    a[i + 1] = _mm256_unpackhi_epi64(b[i], b[i + 2]);
+    a[i + 2] = _mm256_unpacklo_epi64(b[i + 1], b[i + 3]);
+    a[i + 3] = _mm256_unpackhi_epi64(b[i + 1], b[i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + i * 64), _mm256_permute2x128_si256(a[i], a[i + 4], 0x20));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + (i + 4) * 64),
+                        _mm256_permute2x128_si256(a[i], a[i + 4], 0x31));
+  }
+}
+inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
+  for (int row = 0; row < 16; row += 8) {
+    for (int i = 0; i < 16; i += 8) transpose8(src + row * stride + i * 4, stride, dst + i * 64 + row * 4);
+  }
+}
+
+inline F load_half(const uint8_t* p) {
+  return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
+}
+inline void store_half(uint8_t* p, F v) {
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(v.lo, kNearest));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 16), _mm256_cvtps_ph(v.hi, kNearest));
+}
+inline __m256 widen_bf16(const uint8_t* p) {
+  const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
+}
+inline F load_bf16(const uint8_t* p) { return {widen_bf16(p), widen_bf16(p + 16)}; }
+
+inline bool isa_supported() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,133 @@
+// Sixteen lanes in one AVX-512 register.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "base/half.h"
+
+namespace ferrox {
+namespace {
+
+using F = __m512;
+using I = __m512i;
+using W = __m512i;  // 16 groups of 4 codes
+
+inline F zero_f() { return _mm512_setzero_ps(); }
+inline F set1_f(float x) { return _mm512_set1_ps(x); }
+inline F load_f(const float* p) { return _mm512_loadu_ps(p); }
+inline void store_f(float* p, F v) { _mm512_storeu_ps(p, v); }
+inline __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+inline F load_f_n(const float* p, int n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
+inline void store_f_n(float* p, F v, int n) { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
+inline F add(F a, F b) { return _mm512_add_ps(a, b); }
+inline F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+inline F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+inline F div(F a, F b) { return _mm512_div_ps(a, b); }
+inline F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+inline F fnma(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }
+inline F max_f(F a, F b) { return _mm512_max_ps(a, b); }
+inline F min_f(F a, F b) { return _mm512_min_ps(a, b); }
+inline F select_less(F a, F b, F yes, F no) {
+  return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
+}
+/// v * 2^exponent: vscalefps runs beside the multipliers, which the products keep busy.
+inline F scale_pow2(F v, float /*pow2*/, float exponent) { return _mm512_scalef_ps(v, _mm512_set1_ps(exponent)); }
+
+inline __m256 upper_half(F v) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1)); }
+inline float hsum(F v) {
+  const __m256 v8 = _mm256_add_ps(_mm512_castps512_ps256(v), upper_half(v));
+  const __m128 v4 = _mm_add_ps(_mm256_castps256_ps128(v8), _mm256_extractf128_ps(v8, 1));
+  const __m128 v2 = _mm_add_ps(v4, _mm_movehl_ps(v4, v4));
+  return _mm_cvtss_f32(_mm_add_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
+}
+inline float hmax(F v) {
+  const __m256 v8 = _mm256_max_ps(_mm512_castps512_ps256(v), upper_half(v));
+  const __m128 v4 = _mm_max_ps(_mm256_castps256_ps128(v8), _mm256_extractf128_ps(v8, 1));
+  const __m128 v2 = _mm_max_ps(v4, _mm_movehl_ps(v4, v4));
+  return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
+}
+
+inline I zero_i() { return _mm512_setzero_si512(); }
+inline I set1_i(int32_t x) { return _mm512_set1_epi32(x); }
+inline I load_i(const int32_t* p) { return _mm512_loadu_si512(p); }
+inline void store_i(int32_t* p, I v) { _mm512_storeu_si512(p, v); }
+inline I add_i(I a, I b) { return _mm512_add_epi32(a, b); }
+inline I mul_i(I a, I b) { return _mm512_mullo_epi32(a, b); }
+template <int kBits>
+inline I shift_left(I a) {
+  return _mm512_slli_epi32(a, kBits);
+}
+template <int kBits>
+inline I shift_right(I a) {
+  return _mm512_srai_epi32(a, kBits);
+}
+inline F to_float(I v) { return _mm512_cvtepi32_ps(v); }
+inline I round_to_int(F v) { return _mm512_cvtps_epi32(v); }
+inline F bits_to_float(I v) { return _mm512_castsi512_ps(v); }
+inline F and_bits(F v, I mask) { return _mm512_and_ps(v, _mm512_castsi512_ps(mask)); }
+
+template <bool kWide>
+inline W load_w(const uint8_t* p) {
+  return _mm512_loadu_si512(p);
+}
+template <bool kWide>
+inline I dot4(I acc, W w, int32_t x) {
+  return _mm512_dpbusd_epi32(acc, w, _mm512_set1_epi32(x));
+}
+template <int kZero, bool kWide>
+inline I initial_sum(int32_t neg_sum) {
+  return _mm512_set1_epi32(neg_sum * kZero);
+}
+inline I madd16(I acc, I pairs, int32_t x) { return _mm512_dpwssd_epi32(acc, pairs, _mm512_set1_epi32(x)); }
+
+/// dst[i][row] = src[row][i] for 16 rows of 16 dwords: pairs, then fours, then two rounds of 128-bit lanes.
+inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
+  __m512i a[16], b[16];
+  for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(src + i * stride);
+  for (int i = 0; i < 16; i += 2) {
+    b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    a[i] = _mm512_unpacklo_epi64(b[i], b[i + 2]);
+    a[i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 2]);
+    a[i + 2] = _mm512_unpacklo_epi64(b[i + 1], b[i + 3]);
+    a[i + 3] = _mm512_unpackhi_epi64(b[i + 1], b[i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    b[i] = _mm512_shuffle_i32x4(a[i], a[i + 4], 0x88);
+    b[i + 4] = _mm512_shuffle_i32x4(a[i], a[i + 4], 0xdd);
+    b[i + 8] = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0x88);
+    b[i + 12] = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0xdd);
+  }
+  for (int i = 0; i < 4; ++i) {
+    _mm512_storeu_si512(dst + (i + 0) * 64, _mm512_shuffle_i32x4(b[i], b[i + 8], 0x88));
+    _mm512_storeu_si512(dst + (i + 8) * 64, _mm512_shuffle_i32x4(b[i], b[i + 8], 0xdd));
+    _mm512_storeu_si512(dst + (i + 4) * 64, _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0x88));
+    _mm512_storeu_si512(dst + (i + 12) * 64, _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0xdd));
+  }
+}
+
+inline F load_half(const uint8_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline void store_half(uint8_t* p, F v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+inline F load_bf16(const uint8_t* p) {
+  const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16));
+}
+
+inline bool isa_supported() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi") &&
+         __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+
+}  // namespace
+}  // namespace ferrox

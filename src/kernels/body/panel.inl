@@ -1,0 +1,172 @@
+// How do 16 rows of a weight format become lanes? A panel holds one K-block of 16 rows, transposed: lane r of every
+// vector is row r. Block formats: codes, scales and mins; float formats: floats.
+//
+//   codes[k / 4][row][k % 4]: u8      scale[sub][row]      min: as the scale kind says      d[row], dmin[row]
+namespace ferrox {
+namespace {
+
+/// What a product must know of a format: the micro-kernels are made once a shape, not once a format.
+template <ScaleKind kKindValue, int kSubValue, bool kHasMinValue, int kZeroValue>
+struct Shape {
+  static constexpr ScaleKind kKind = kKindValue;
+  static constexpr int kSub = kSubValue;
+  static constexpr int kSubs = kKBlock / kSub;
+  static constexpr bool kHasMin = kHasMinValue;
+  static constexpr int kZero = kZeroValue;
+  static constexpr bool kWide = kZero == 128;  ///< codes use all 8 bits
+};
+using FloatShape = Shape<ScaleKind::kFloat, kKBlock, false, 0>;
+
+template <class Format>
+constexpr auto shape_of() {
+  if constexpr (Format::kScale == ScaleKind::kFloat) {
+    return FloatShape{};
+  } else {
+    return Shape<Format::kScale, Format::kSub, Format::kHasMin, Format::kZero>{};
+  }
+}
+template <class Format>
+using ShapeOf = decltype(shape_of<Format>());
+
+/// kReal scales: scale and min are floats.
+template <class Shape, ScaleKind kKind = Shape::kKind>
+struct Panel {
+  alignas(64) uint8_t codes[kKBlock / 4][64];
+  alignas(64) float scale[Shape::kSubs][16];
+  alignas(64) float min[Shape::kHasMin ? Shape::kSubs : 1][16];
+};
+
+/// kInteger scales: weight = d * scale * (code - zero) - dmin * min. Mins of two sub-blocks share a lane.
+template <class Shape>
+struct Panel<Shape, ScaleKind::kInteger> {
+  alignas(64) uint8_t codes[kKBlock / 4][64];
+  alignas(64) int32_t scale[Shape::kSubs][16];
+  alignas(64) int32_t min_pairs[8][16];
+  alignas(64) float d[16];
+  alignas(64) float dmin[16];
+};
+
+template <class Shape>
+struct Panel<Shape, ScaleKind::kFloat> {
+  alignas(64) float w[kKBlock][16];
+};
+
+/// Where a K-block of 16 rows lies, and what to fetch for the group of rows that comes after it.
+struct PanelSource {
+  const uint8_t* rows;  ///< first row's first byte of this K-block
+  int64_t row_bytes;
+  int n_rows;               ///< 1 to 16 rows exist; the other lanes are filled with zeros
+  int k;                    ///< weights of this K-block, up to 256
+  const uint8_t* prefetch;  ///< as many bytes as this K-block's rows take, or nullptr
+};
+
+/// Asks L2 for one row's share of the next group. The distance is one group of rows: nearer ones come too late, farther
+/// ones wash out L2; spread over the unpacking they don't queue up behind each other.
+inline void prefetch_row_share(const PanelSource& source, int row, int64_t share_bytes) {
+  if (source.prefetch == nullptr) return;
+  const uint8_t* p = source.prefetch + row * share_bytes;
+  for (int64_t i = 0; i < share_bytes; i += 64) __builtin_prefetch(p + i, 0, 2);
+}
+
+/// [16 rows][256 codes] to [64][16 rows][4].
+inline void transpose_codes(const uint8_t (*codes)[kKBlock], int k, uint8_t (*out)[64]) {
+  for (int i = 0; i < k; i += 64) transpose16(codes[0] + i, kKBlock, out[i / 4]);
+}
+
+template <class Format>
+inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, ScaleKind::kReal>& panel) {
+  alignas(64) uint8_t codes[16][kKBlock];
+  alignas(64) float scales[16][16];
+  alignas(64) float mins[16][16];
+  constexpr int kSubsPerFormatBlock = Format::kBlock / Format::kSub;
+  const int n_blocks = source.k / Format::kBlock;
+  for (int row = 0; row < source.n_rows; ++row) {
+    prefetch_row_share(source, row, static_cast<int64_t>(n_blocks) * Format::kBytes);
+    const uint8_t* block = source.rows + row * source.row_bytes;
+    for (int b = 0; b < n_blocks; ++b, block += Format::kBytes) {
+      RealScales unpacked;
+      Format::unpack(block, codes[row] + b * Format::kBlock, unpacked);
+      for (int s = 0; s < kSubsPerFormatBlock; ++s) {
+        scales[row][b * kSubsPerFormatBlock + s] = unpacked.scale[s];
+        if constexpr (Format::kHasMin) mins[row][b * kSubsPerFormatBlock + s] = unpacked.min[s];
+      }
+    }
+  }
+  for (int row = source.n_rows; row < 16; ++row) {
+    __builtin_memset(codes[row], 0, kKBlock);
+    __builtin_memset(scales[row], 0, sizeof scales[row]);
+    __builtin_memset(mins[row], 0, sizeof mins[row]);
+  }
+  transpose_codes(codes, source.k, panel.codes);
+  alignas(64) float lanes[16][16];
+  transpose16(reinterpret_cast<const uint8_t*>(scales), 64, reinterpret_cast<uint8_t*>(lanes));
+  __builtin_memcpy(panel.scale, lanes, sizeof panel.scale);
+  if constexpr (Format::kHasMin) {
+    transpose16(reinterpret_cast<const uint8_t*>(mins), 64, reinterpret_cast<uint8_t*>(lanes));
+    __builtin_memcpy(panel.min, lanes, sizeof panel.min);
+  }
+}
+
+template <class Format>
+inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel) {
+  static_assert(Format::kBlock == kKBlock);
+  alignas(64) uint8_t codes[16][kKBlock];
+  alignas(64) int16_t packed[16][32];  // a row's scales, then its mins
+  for (int row = 0; row < source.n_rows; ++row) {
+    prefetch_row_share(source, row, Format::kBytes);
+    IntegerScales unpacked;
+    Format::unpack(source.rows + row * source.row_bytes, codes[row], unpacked);
+    __builtin_memcpy(packed[row], unpacked.scale, 32);
+    if constexpr (Format::kHasMin) __builtin_memcpy(packed[row] + 16, unpacked.min, 32);
+    panel.d[row] = unpacked.d;
+    if constexpr (Format::kHasMin) panel.dmin[row] = unpacked.dmin;
+  }
+  for (int row = source.n_rows; row < 16; ++row) {
+    __builtin_memset(codes[row], 0, kKBlock);
+    __builtin_memset(packed[row], 0, sizeof packed[row]);
+    panel.d[row] = 0;
+    panel.dmin[row] = 0;
+  }
+  transpose_codes(codes, kKBlock, panel.codes);
+  alignas(64) int32_t pairs[16][16];
+  transpose16(reinterpret_cast<const uint8_t*>(packed), 64, reinterpret_cast<uint8_t*>(pairs));
+  for (int s = 0; s < ShapeOf<Format>::kSubs; s += 2) {
+    const I pair = load_i(pairs[s / 2]);
+    store_i(panel.scale[s], shift_right<16>(shift_left<16>(pair)));
+    store_i(panel.scale[s + 1], shift_right<16>(pair));
+  }
+  if constexpr (Format::kHasMin) __builtin_memcpy(panel.min_pairs, pairs[8], sizeof panel.min_pairs);
+}
+
+/// 16 elements of a float format.
+template <class Format>
+inline F load_elements(const uint8_t* p) {
+  if constexpr (Format::kType == DType::kF16) return load_half(p);
+  if constexpr (Format::kType == DType::kBF16) return load_bf16(p);
+  alignas(64) float out[16];
+  for (int i = 0; i < 16; ++i) out[i] = Format::to_float(p + i * Format::kBytes);
+  return load_f(out);
+}
+
+template <class Format>
+inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, ScaleKind::kFloat>& panel) {
+  alignas(64) float rows[16][16] = {};
+  for (int row = 0; row < source.n_rows; ++row) {
+    prefetch_row_share(source, row, static_cast<int64_t>(source.k) * Format::kBytes);
+  }
+  for (int i = 0; i < source.k; i += 16) {
+    const int n = source.k - i < 16 ? source.k - i : 16;
+    for (int row = 0; row < source.n_rows; ++row) {
+      const uint8_t* p = source.rows + row * source.row_bytes + i * Format::kBytes;
+      if (n == 16) {
+        store_f(rows[row], load_elements<Format>(p));
+      } else {
+        for (int j = 0; j < n; ++j) rows[row][j] = Format::to_float(p + j * Format::kBytes);
+      }
+    }
+    transpose16(reinterpret_cast<const uint8_t*>(rows), 64, reinterpret_cast<uint8_t*>(panel.w[i]));
+  }
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,82 @@
+// How do float activations become int8 blocks?
+//
+// d = largest magnitude / 127. For kInt8Pow2 each 32 have their own power of two: the smallest 2^e >= 2^-8 with which
+// their largest magnitude still fits, so that one outlier doesn't flatten the other 224. A block with an infinite or
+// NaN activation gets d = NaN, so that it shows.
+namespace ferrox {
+namespace {
+
+inline float abs_max(const float* x, int n) {
+  const I sign_off = set1_i(0x7fffffff);
+  F top = zero_f();
+  for (int i = 0; i < n; i += 16) {
+    const F v = n - i >= 16 ? load_f(x + i) : load_f_n(x + i, n - i);
+    top = max_f(top, and_bits(v, sign_off));
+  }
+  return hmax(top);
+}
+
+/// Below it a block counts as zeros: its reciprocal would not be finite.
+constexpr float kTinyActivation = 1e-30f;
+
+/// e in [-8, 0]: the least with max <= top * 2^e.
+inline int pow2_exponent(float max, float top) {
+  int e = 0;
+  float limit = top * 0.5f;
+  while (e > -8 && max <= limit) {
+    limit *= 0.5f;
+    --e;
+  }
+  return e;
+}
+
+/// Codes and sums of 32 activations, of which n >= 0 are real.
+inline void quantize_32(const float* x, int n, float inverse, ActBlock* block, int j) {
+  alignas(64) int32_t codes[32] = {};
+  for (int i = 0; i < 32 && i < n; i += 16) {
+    const F v = n - i >= 16 ? load_f(x + i) : load_f_n(x + i, n - i);
+    store_i(codes + i, round_to_int(mul(v, set1_f(inverse))));
+  }
+  int32_t halves[2] = {};
+  for (int i = 0; i < 32; ++i) {
+    const int8_t code = static_cast<int8_t>(codes[i]);
+    block->q[j * 32 + i] = code;
+    halves[i / 16] += code;
+  }
+  for (int h = 0; h < 2; ++h) {
+    block->neg_sum16[2 * j + h] = -halves[h];
+    block->sum16[2 * j + h] = static_cast<int16_t>(halves[h]);
+  }
+  block->neg_sum32[j] = -(halves[0] + halves[1]);
+  block->sum32[j] = static_cast<int16_t>(halves[0] + halves[1]);
+}
+
+inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block) {
+  const float top = abs_max(x, n);
+  const bool is_zero = top < kTinyActivation;
+  const bool is_finite = top <= 0x1.fffffep127f;
+  const bool has_codes = is_finite && !is_zero;
+  const float inverse = has_codes ? 127.0f / top : 0.0f;
+  block->d = is_zero ? 0.0f : is_finite ? top / 127.0f : __builtin_nanf("");
+  for (int j = 0; j < 8; ++j) {
+    const int left = n - j * 32;
+    int e = 0;
+    if (kind == ActKind::kInt8Pow2 && left > 0 && has_codes) {
+      e = pow2_exponent(abs_max(x + j * 32, left < 32 ? left : 32), top);
+    }
+    const float pow2 = 1.0f / static_cast<float>(1 << -e);
+    quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << -e), block, j);
+    block->pow2[j] = pow2;
+    block->exponent[j] = static_cast<float>(e);
+    block->scaled_sum32[j] = pow2 * static_cast<float>(block->sum32[j]);
+  }
+}
+
+inline void quantize(const float* x, int64_t n, ActKind kind, ActBlock* out, int64_t block_stride) {
+  for (int64_t i = 0; i < n; i += kKBlock, out += block_stride) {
+    quantize_block(x + i, static_cast<int>(n - i < kKBlock ? n - i : kKBlock), kind, out);
+  }
+}
+
+}  // namespace
+}  // namespace ferrox

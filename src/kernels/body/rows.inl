@@ -1,0 +1,126 @@
+// What is done to whole rows around the products: norms, activations, sums, conversions.
+namespace ferrox {
+namespace {
+
+inline F load_part(const float* x, int64_t i, int64_t n) {
+  return n - i >= 16 ? load_f(x + i) : load_f_n(x + i, static_cast<int>(n - i));
+}
+inline void store_part(float* out, int64_t i, int64_t n, F v) {
+  if (n - i >= 16) {
+    store_f(out + i, v);
+  } else {
+    store_f_n(out + i, v, static_cast<int>(n - i));
+  }
+}
+
+/// Sum of (x - center)^2 in 16 running sums.
+inline float sum_squares(const float* x, float center, int64_t n) {
+  F sum = zero_f();
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const F v = sub(load_f(x + i), set1_f(center));
+    sum = fma(v, v, sum);
+  }
+  float total = hsum(sum);
+  for (; i < n; ++i) total = __builtin_fmaf(x[i] - center, x[i] - center, total);
+  return total;
+}
+
+inline void rms_norm(const float* x, const float* weight, float epsilon, int64_t n, float* out) {
+  const float mean = sum_squares(x, 0.0f, n) / static_cast<float>(n);
+  const F scale = set1_f(1.0f / __builtin_sqrtf(mean + epsilon));
+  for (int64_t i = 0; i < n; i += 16) {
+    F v = mul(load_part(x, i, n), scale);
+    if (weight != nullptr) v = mul(v, load_part(weight, i, n));
+    store_part(out, i, n, v);
+  }
+}
+
+inline void layer_norm(const float* x, const float* weight, const float* bias, float epsilon, int64_t n, float* out) {
+  F sum = zero_f();
+  for (int64_t i = 0; i < n; i += 16) sum = add(sum, load_part(x, i, n));
+  const float mean = hsum(sum) / static_cast<float>(n);
+  const float variance = sum_squares(x, mean, n) / static_cast<float>(n);
+  const F scale = set1_f(1.0f / __builtin_sqrtf(variance + epsilon));
+  for (int64_t i = 0; i < n; i += 16) {
+    F v = mul(sub(load_part(x, i, n), set1_f(mean)), scale);
+    if (weight != nullptr) v = mul(v, load_part(weight, i, n));
+    if (bias != nullptr) v = add(v, load_part(bias, i, n));
+    store_part(out, i, n, v);
+  }
+}
+
+inline void add_row(const float* x, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, add(load_part(inout, i, n), load_part(x, i, n)));
+}
+
+inline void scale_row(float factor, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, mul(load_part(inout, i, n), set1_f(factor)));
+}
+
+inline void add_scaled(const float* x, float factor, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) {
+    store_part(inout, i, n, fma(load_part(x, i, n), set1_f(factor), load_part(inout, i, n)));
+  }
+}
+
+inline void silu_mul(const float* gate, const float* up, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const F g = load_part(gate, i, n);
+    store_part(out, i, n, mul(mul(g, sigmoid(g)), load_part(up, i, n)));
+  }
+}
+
+/// gelu(x) ~ x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+inline void gelu_mul(const float* gate, const float* up, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const F g = load_part(gate, i, n);
+    const F cubic = fma(mul(mul(g, g), g), set1_f(0.044715f), g);
+    const F gelu = mul(mul(g, set1_f(0.5f)), add(set1_f(1.0f), tanh(mul(cubic, set1_f(0.79788456f)))));
+    store_part(out, i, n, mul(gelu, load_part(up, i, n)));
+  }
+}
+
+inline void softmax(int64_t n, float* inout) {
+  F top = set1_f(-__builtin_inff());
+  for (int64_t i = 0; i < n; ++i) top = max_f(top, set1_f(inout[i]));
+  F sum = zero_f();
+  for (int64_t i = 0; i < n; i += 16) {
+    const F e = exp(sub(load_part(inout, i, n), top));
+    store_part(inout, i, n, e);
+    sum = add(sum, load_part(inout, i, n));  // read back, so that lanes past the end add nothing
+  }
+  scale_row(1.0f / hsum(sum), n, inout);
+}
+
+inline void store_row(const float* x, int64_t n, DType dtype, std::byte* out) {
+  auto* bytes = reinterpret_cast<uint8_t*>(out);
+  if (dtype == DType::kF32) {
+    __builtin_memcpy(bytes, x, static_cast<size_t>(n) * 4);
+    return;
+  }
+  int64_t i = 0;
+  if (dtype == DType::kF16) {
+    for (; i + 16 <= n; i += 16) store_half(bytes + 2 * i, load_f(x + i));
+  }
+  for (; i < n; ++i) {
+    const uint16_t bits = dtype == DType::kF16 ? float_to_half(x[i]) : float_to_bf16(x[i]);
+    __builtin_memcpy(bytes + 2 * i, &bits, 2);
+  }
+}
+
+inline void load_row(const std::byte* x, int64_t n, DType dtype, float* out) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(x);
+  if (dtype == DType::kF32) {
+    __builtin_memcpy(out, bytes, static_cast<size_t>(n) * 4);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    store_f(out + i, dtype == DType::kF16 ? load_half(bytes + 2 * i) : load_bf16(bytes + 2 * i));
+  for (; i < n; ++i)
+    out[i] = dtype == DType::kF16 ? half_to_float(load_u16(bytes + 2 * i)) : bf16_to_float(load_u16(bytes + 2 * i));
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,42 @@
+// Fills an ISA's table from the bodies and from every file in tensor/formats. Included after the ISA's vec.h.
+#include "formats_list.inl"
+#include "kernels/kernel_table.h"
+
+#include "kernels/body/math.inl"
+#include "kernels/body/panel.inl"
+#include "kernels/body/product.inl"
+#include "kernels/body/quantize.inl"
+#include "kernels/body/rows.inl"
+
+#include "kernels/body/attention.inl"
+
+namespace ferrox {
+namespace {
+
+#define FORMAT(f) {f::kType, act_kind<f>(), f::kBlock, f::kBytes, product<f>},
+constexpr FormatKernels kFormats[] = {ALL_FORMATS{DType::kF32, ActKind::kFloat, 0, 0, nullptr}};
+#undef FORMAT
+
+constexpr KernelTable make_table(const char* name, int rank) {
+  KernelTable table{};
+  table.name = name;
+  table.rank = rank;
+  table.supported = isa_supported;
+  table.formats = kFormats;
+  table.quantize = quantize;
+  table.attend = attend;
+  table.rms_norm = rms_norm;
+  table.layer_norm = layer_norm;
+  table.add = add_row;
+  table.scale = scale_row;
+  table.add_scaled = add_scaled;
+  table.silu_mul = silu_mul;
+  table.gelu_mul = gelu_mul;
+  table.softmax = softmax;
+  table.store_row = store_row;
+  table.load_row = load_row;
+  return table;
+}
+
+}  // namespace
+}  // namespace ferrox

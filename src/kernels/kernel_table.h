@@ -1,0 +1,133 @@
+// What can an instruction set do? One table of plain functions; every table computes the same bits.
+//
+// Products. A weight matrix of N rows of K weights is multiplied with M activation rows. Block formats see activations
+// as int8 (ActBlock), float formats as they are. out[m][n] = sum over K-blocks of 256, in ascending order, of the
+// block's sum; weights, activations and the order of every addition depend on (m, n) alone, never on M or N.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tensor/dtype.h"
+#include "tensor/kv_view.h"
+
+namespace ferrox {
+
+/// Weights that share an activation block, and the unit of the sum along K.
+inline constexpr int kKBlock = 256;
+
+/// How a format wants its activations.
+enum class ActKind : uint8_t {
+  kFloat,     ///< as they are
+  kInt8,      ///< one scale per 256
+  kInt8Pow2,  ///< one scale per 256, times a power of two per 32: for formats whose own scales are floats
+};
+
+/// 256 activations of one row as int8: x[k] ~ d * pow2[k / 32] * q[k].
+/// Blocks of M rows are stored [K / 256][M], so that a K-block of all rows is contiguous.
+struct alignas(64) ActBlock {
+  int8_t q[256];
+  int32_t neg_sum16[16];  ///< -(sum of q) of each 16
+  int32_t neg_sum32[8];   ///< -(sum of q) of each 32
+  int16_t sum16[16];      ///< sum of q of each 16, in pairs for a 16-bit multiply-add
+  int16_t sum32[8];       ///< sum of q of each 32
+  float pow2[8];          ///< 2^e, e in [-8, 0]; all 1 for kInt8
+  float exponent[8];      ///< e itself, for ISAs that scale by exponent
+  float scaled_sum32[8];  ///< pow2 * sum of q of each 32
+  float d;
+};
+
+/// One range of weight rows times all activation rows.
+struct ProductArgs {
+  const std::byte* weights;  ///< first row of the range
+  int64_t row_bytes;
+  int64_t n_rows;        ///< weight rows in the range
+  int64_t k;             ///< weights a row
+  const ActBlock* acts;  ///< [ceil(k / 256)][m] for block formats
+  const float* x;        ///< [m] rows of x_stride floats for float formats
+  int64_t x_stride;
+  int64_t m;   ///< activation rows
+  float* out;  ///< out[row * out_stride + n], n in [0, n_rows)
+  int64_t out_stride;
+  float* scratch;  ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
+};
+
+/// Scratch that a product of m activation rows needs, in floats: one tile of 32 weight rows.
+constexpr int64_t product_scratch_floats(int64_t m) { return m * 32; }
+
+/// A weight format's entry.
+struct FormatKernels {
+  DType dtype;
+  ActKind act_kind;
+  int block_elements;
+  int block_bytes;
+  void (*product)(const ProductArgs& args);
+};
+
+/// Query rows of one KV head that attend together. Row i of head h reads q + i * q_stride + h * head_stride.
+struct AttentionArgs {
+  KvLayerView kv;
+  PageTable pages;
+  int kv_head;
+  int n_heads;            ///< query heads of this KV head
+  const float* q;         ///< first row's first head of this group, [k_dim]
+  int64_t q_row_stride;   ///< floats between rows
+  int64_t q_head_stride;  ///< floats between heads
+  float* out;             ///< like q, heads of [v_dim]
+  int64_t out_row_stride;
+  int64_t out_head_stride;
+  int n_rows;              ///< at most kAttentionRows / n_heads rounded down, at least 1
+  int64_t first_position;  ///< row i is position first_position + i and reads positions 0 .. its own
+  int window;              ///< trailing positions read, itself included; 0: all
+  float scale;             ///< of q . k
+  float softcap;           ///< cap * tanh(score / cap); 0: none
+  float* scratch;          ///< attention_scratch_floats(kv.k_dim, kv.v_dim) floats, 64-byte aligned
+};
+
+/// Positions that are scored together. Tiles start at absolute multiples of it.
+inline constexpr int kAttentionTile = 64;
+/// Tiles that are combined on their own before they join the rest, so that threads may share a long context.
+inline constexpr int kAttentionSpanTiles = 8;
+/// Query vectors (rows x heads) that share one pass over K and V.
+inline constexpr int kAttentionRows = 16;
+
+constexpr int64_t round_up_16(int64_t n) { return (n + 15) / 16 * 16; }
+
+constexpr int64_t attention_scratch_floats(int64_t k_dim, int64_t v_dim) {
+  return kAttentionTile * (2 * round_up_16(k_dim) + round_up_16(v_dim)) +
+         kAttentionRows * (kAttentionTile + round_up_16(k_dim) + 2 * round_up_16(v_dim) + 64);
+}
+
+/// One instruction set.
+struct KernelTable {
+  const char* name;
+  int rank;  ///< the highest rank that is supported wins
+  bool (*supported)();
+  const FormatKernels* formats;  ///< ended by a row whose product is nullptr
+
+  /// Quantises n floats (n > 0) into ceil(n / 256) blocks, block_stride blocks apart; the last is padded with zeros.
+  void (*quantize)(const float* x, int64_t n, ActKind kind, ActBlock* out, int64_t block_stride);
+
+  void (*attend)(const AttentionArgs& args);
+
+  /// out = x / sqrt(mean(x^2) + epsilon) * weight; weight may be nullptr (ones).
+  void (*rms_norm)(const float* x, const float* weight, float epsilon, int64_t n, float* out);
+  /// out = (x - mean) / sqrt(variance + epsilon) * weight + bias; both may be nullptr.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon, int64_t n, float* out);
+
+  void (*add)(const float* x, int64_t n, float* inout);                         ///< inout += x
+  void (*scale)(float factor, int64_t n, float* inout);                         ///< inout *= factor
+  void (*add_scaled)(const float* x, float factor, int64_t n, float* inout);    ///< inout += factor * x, one rounding
+  void (*silu_mul)(const float* gate, const float* up, int64_t n, float* out);  ///< gate * sigmoid(gate) * up
+  void (*gelu_mul)(const float* gate, const float* up, int64_t n, float* out);  ///< gelu_tanh(gate) * up
+  void (*softmax)(int64_t n, float* inout);
+
+  /// Writes floats as `dtype` (F32, F16 or BF16), and back.
+  void (*store_row)(const float* x, int64_t n, DType dtype, std::byte* out);
+  void (*load_row)(const std::byte* x, int64_t n, DType dtype, float* out);
+};
+
+/// Every ISA compiled in, in name order, ended by nullptr.
+extern const KernelTable* const all_isas[];
+
+}  // namespace ferrox

@@ -1,0 +1,118 @@
+#include "nn/attention.h"
+
+#include <algorithm>
+
+namespace ferrox {
+namespace {
+
+/// Query rows of one KV head that go to one call of the kernel.
+struct Unit {
+  const BatchSegment* segment;
+  int64_t first_row;  ///< in the batch
+  int64_t offset;     ///< in the segment
+  int n_rows;
+  int kv_head;
+};
+
+std::vector<Unit> split_units(const Batch& batch, int n_kv_heads, int rows_a_unit) {
+  std::vector<Unit> units;
+  int64_t first_row = 0;
+  for (const BatchSegment& segment : batch.segments) {
+    for (int64_t offset = 0; offset < segment.n_rows; offset += rows_a_unit) {
+      const int n_rows = static_cast<int>(std::min<int64_t>(rows_a_unit, segment.n_rows - offset));
+      for (int head = 0; head < n_kv_heads; ++head) {
+        units.push_back({&segment, first_row + offset, offset, n_rows, head});
+      }
+    }
+    first_row += segment.n_rows;
+  }
+  return units;
+}
+
+void norm_heads(const KernelTable& kernels, const Norm& norm, float* heads, int n_heads, int64_t dim) {
+  if (!norm) return;
+  for (int head = 0; head < n_heads; ++head) {
+    kernels.rms_norm(heads + head * dim, norm.weight.data(), norm.epsilon, dim, heads + head * dim);
+  }
+}
+
+/// Normalises and rotates one row's queries and keys, and stores its K and V.
+void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
+                int64_t row, int64_t position, PageTable pages) {
+  const KernelTable& kernels = pass.compute.kernels;
+  float* q = pass.buffers.q.data() + row * attention.n_heads * shape.k_dim;
+  float* k = pass.buffers.k.data() + row * shape.n_kv_heads * shape.k_dim;
+  const float* v = pass.buffers.v.data() + row * shape.n_kv_heads * shape.v_dim;
+  norm_heads(kernels, attention.q_norm, q, attention.n_heads, shape.k_dim);
+  norm_heads(kernels, attention.k_norm, k, shape.n_kv_heads, shape.k_dim);
+  for (int head = 0; head < attention.n_heads; ++head) pass.angles.rotate(row, q + head * shape.k_dim);
+  const int32_t page = pages[static_cast<size_t>(position / kv.page_rows)];
+  const int page_row = static_cast<int>(position % kv.page_rows);
+  for (int head = 0; head < shape.n_kv_heads; ++head) {
+    pass.angles.rotate(row, k + head * shape.k_dim);
+    kernels.store_row(k + head * shape.k_dim, shape.k_dim, kv.k_type, kv.k_row(page, head, page_row));
+    kernels.store_row(v + head * shape.v_dim, shape.v_dim, kv.v_type, kv.v_row(page, head, page_row));
+  }
+}
+
+void finish_rows(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv) {
+  int64_t first_row = 0;
+  for (const BatchSegment& segment : pass.batch.segments) {
+    pass.compute.pool.run(segment.n_rows, [&](int64_t i, int) {
+      finish_row(pass, attention, shape, kv, first_row + i, segment.first_position + i, segment.pages);
+    });
+    first_row += segment.n_rows;
+  }
+}
+
+void attend_unit(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
+                 const Unit& unit, int thread) {
+  const int group = attention.n_heads / shape.n_kv_heads;
+  AttentionArgs args;
+  args.kv = kv;
+  args.pages = unit.segment->pages;
+  args.kv_head = unit.kv_head;
+  args.q_head_stride = shape.k_dim;
+  args.q_row_stride = static_cast<int64_t>(attention.n_heads) * shape.k_dim;
+  args.out_head_stride = shape.v_dim;
+  args.out_row_stride = static_cast<int64_t>(attention.n_heads) * shape.v_dim;
+  args.n_rows = unit.n_rows;
+  args.first_position = unit.segment->first_position + unit.offset;
+  args.window = shape.window;
+  args.scale = attention.scale;
+  args.softcap = attention.softcap;
+  args.scratch = pass.buffers.attention_scratch.data() + thread * pass.buffers.attention_scratch_stride;
+  for (int done = 0; done < group; done += kAttentionRows) {  // more heads than one call takes: in parts
+    const int head = unit.kv_head * group + done;
+    args.n_heads = std::min(kAttentionRows, group - done);
+    args.q = pass.buffers.q.data() + unit.first_row * args.q_row_stride + head * args.q_head_stride;
+    args.out = pass.buffers.attended.data() + unit.first_row * args.out_row_stride + head * args.out_head_stride;
+    pass.compute.kernels.attend(args);
+  }
+}
+
+}  // namespace
+
+void run_attention(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
+                   const float* x, float* out) {
+  Buffers& buffers = pass.buffers;
+  Activations input(x, pass.n_rows, pass.n_embd, pass.n_embd, buffers.blocks.data());
+  const LinearJob projections[] = {{&attention.q, &input, buffers.q.data(), attention.q.n_out},
+                                   {&attention.k, &input, buffers.k.data(), attention.k.n_out},
+                                   {&attention.v, &input, buffers.v.data(), attention.v.n_out}};
+  run_linear(pass.compute, projections);
+  finish_rows(pass, attention, shape, kv);
+
+  const int group = attention.n_heads / shape.n_kv_heads;
+  const auto units = split_units(pass.batch, shape.n_kv_heads, std::max(1, kAttentionRows / group));
+  pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {
+    attend_unit(pass, attention, shape, kv, units[static_cast<size_t>(i)], thread);
+  });
+
+  Activations attended(buffers.attended.data(), pass.n_rows, attention.out.n_in, attention.out.n_in,
+                       buffers.blocks.data());
+  const LinearJob projection{&attention.out, &attended, out, pass.n_embd};
+  run_linear(pass.compute, {&projection, 1});
+}
+
+}  // namespace ferrox

@@ -1,0 +1,59 @@
+// What is a weight? A matrix read in place from the file, or a short vector of floats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/kernel_table.h"
+#include "tensor/format.h"
+
+namespace ferrox {
+
+/// y = scale * (W x) + b. W is [n_out][n_in] in the file's format.
+struct Linear {
+  const FormatKernels* kernels = nullptr;  ///< nullptr: absent
+  const std::byte* weights = nullptr;      ///< n_out rows of row_bytes
+  int64_t n_in = 0;
+  int64_t n_out = 0;
+  int64_t row_bytes = 0;
+  float scale = 1.0f;       ///< of the whole matrix, beside its blocks' own (NVFP4 files carry one)
+  std::vector<float> bias;  ///< [n_out] or empty
+
+  explicit operator bool() const { return kernels != nullptr; }
+};
+
+/// n_experts matrices of one shape, one after the other.
+struct ExpertLinear {
+  Linear first;  ///< expert 0; no bias
+  int64_t n_experts = 0;
+  std::vector<float> scales;  ///< [n_experts] or empty
+
+  Linear expert(int64_t index) const {
+    Linear linear = first;
+    linear.weights += index * first.n_out * first.row_bytes;
+    if (!scales.empty()) linear.scale = scales[static_cast<size_t>(index)];
+    return linear;
+  }
+};
+
+/// Token id -> row of n_embd floats.
+struct Embedding {
+  const FormatInfo* format = nullptr;
+  const std::byte* rows = nullptr;
+  int64_t n_embd = 0;
+  int64_t n_vocab = 0;
+  int64_t row_bytes = 0;
+};
+
+/// RMS norm when `bias` is empty and is_layer_norm is false.
+struct Norm {
+  std::vector<float> weight;  ///< empty: no norm at all
+  std::vector<float> bias;
+  float epsilon = 0.0f;
+  bool is_layer_norm = false;
+
+  explicit operator bool() const { return !weight.empty(); }
+};
+
+}  // namespace ferrox

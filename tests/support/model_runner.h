@@ -1,0 +1,79 @@
+// How does a test run a model directly? One sequence, its own pages, any chunking.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "nn/linear.h"
+#include "nn/model.h"
+#include "tensor/format.h"
+
+namespace ferrox::testing {
+
+/// K and V pages for one sequence, in a shuffled order so that a wrong page shows.
+class SequencePages {
+ public:
+  SequencePages(const ModelShape& shape, int64_t n_positions, int page_rows, DType type) {
+    const int64_t n_pages = (n_positions + page_rows - 1) / page_rows;
+    table_.resize(static_cast<size_t>(n_pages));
+    std::iota(table_.begin(), table_.end(), 0);
+    for (size_t i = 0; i + 1 < table_.size(); i += 2) std::swap(table_[i], table_[table_.size() - 1 - i]);
+    const int element_bytes = find_format(type)->block_bytes;
+    for (const KvLayerShape& layer : shape.kv_layers) {
+      KvLayerView view{};
+      view.k_type = view.v_type = type;
+      view.page_rows = page_rows;
+      view.n_kv_heads = layer.n_kv_heads;
+      view.k_dim = layer.k_dim;
+      view.v_dim = layer.v_dim;
+      view.k_row_bytes = layer.k_dim * element_bytes;
+      view.v_row_bytes = layer.v_dim * element_bytes;
+      memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.k_row_bytes);
+      view.k = memory_.back().data();
+      memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.v_row_bytes);
+      view.v = memory_.back().data();
+      views_.push_back(view);
+    }
+  }
+
+  PageTable table() const { return table_; }
+  std::span<const KvLayerView> views() const { return views_; }
+
+ private:
+  std::vector<int32_t> table_;
+  std::vector<AlignedBuffer<std::byte>> memory_;
+  std::vector<KvLayerView> views_;
+};
+
+/// Sizes of the chunks that n positions are computed in.
+inline std::vector<int32_t> even_chunks(int64_t n, int32_t chunk) {
+  std::vector<int32_t> chunks;
+  for (int64_t done = 0; done < n; done += chunks.back()) {
+    chunks.push_back(static_cast<int32_t>(std::min<int64_t>(chunk, n - done)));
+  }
+  return chunks;
+}
+
+/// Logits of every position, [tokens.size()][n_vocab].
+inline std::vector<float> run_sequence(Model& model, const std::vector<int32_t>& tokens,
+                                       const std::vector<int32_t>& chunks, int page_rows, DType kv_type,
+                                       ThreadPool& pool) {
+  const auto n_vocab = static_cast<size_t>(model.shape().n_vocab);
+  const SequencePages pages(model.shape(), static_cast<int64_t>(tokens.size()), page_rows, kv_type);
+  std::vector<float> logits(tokens.size() * n_vocab);
+  size_t done = 0;
+  for (const int32_t n : chunks) {
+    std::vector<int32_t> rows(static_cast<size_t>(n));
+    std::iota(rows.begin(), rows.end(), 0);
+    const BatchSegment segment{n, static_cast<int64_t>(done), pages.table()};
+    const Batch batch{{tokens.data() + done, static_cast<size_t>(n)}, {&segment, 1}, rows};
+    model.forward(batch, pages.views(), pool, logits.data() + done * n_vocab);
+    done += static_cast<size_t>(n);
+  }
+  return logits;
+}
+
+}  // namespace ferrox::testing
