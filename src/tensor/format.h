@@ -11,10 +11,10 @@ namespace ferrox {
 
 /// One row of the format registry; made from the struct in tensor/formats/<name>.inl.
 struct FormatInfo {
-  const char* name;      ///< as users know it: "Q4_K"
+  const char* name;  ///< as users know it: "Q4_K"
   DType dtype;
-  int block_elements;    ///< weights a block holds
-  int block_bytes;       ///< bytes a block takes
+  int block_elements;  ///< weights a block holds
+  int block_bytes;     ///< bytes a block takes
   /// Decodes n_elements (a multiple of block_elements) from `row` into `out`.
   void (*decode)(const std::byte* row, float* out, int64_t n_elements);
 };

@@ -12,9 +12,9 @@ namespace ferrox {
 /// What one layer asks of KV memory; a model lists one per layer that attends.
 struct KvLayerShape {
   int n_kv_heads;
-  int k_dim;         ///< elements of one head's K row
-  int v_dim;         ///< elements of one head's V row
-  int window = 0;    ///< trailing positions it reads; 0: all of them
+  int k_dim;       ///< elements of one head's K row
+  int v_dim;       ///< elements of one head's V row
+  int window = 0;  ///< trailing positions it reads; 0: all of them
 };
 
 /// One layer's pages. K of page p, head h, row r starts at
