@@ -1,2 +1,27 @@
 // What is one endpoint? A method, a path and a handler; one constant in src/server/endpoints/<name>.cpp.
 #pragma once
+
+#include "server/http/asio.h"
+
+namespace ferrox {
+
+class App;
+class Exchange;
+
+enum class Access {
+  kPublic,  ///< health checks: no key asked for
+  kKey,     ///< a key, where keys are configured
+};
+
+struct Endpoint {
+  const char* method;  ///< "GET" also serves HEAD
+  const char* path;    ///< a last segment in braces, as in "/v1/models/{id}", takes the rest of the path
+  Access access;
+  const char* summary;  ///< one line for listings and documentation
+  awaitable<void> (*handle)(App& app, Exchange& exchange);
+};
+
+/// Every endpoint, in name order, ended by nullptr.
+extern const Endpoint* const all_endpoint[];
+
+}  // namespace ferrox

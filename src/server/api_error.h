@@ -1,0 +1,62 @@
+// What can an endpoint refuse, and how does it look on the wire? One table of codes and statuses.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "server/http/message.h"
+
+namespace ferrox {
+
+/// A refusal as a client sees it: `{"error":{"message","type","param","code"}}`.
+struct ApiError {
+  ApiError() = default;
+  // Not an aggregate: an ApiResult<int> must not take an int for the first member of an error.
+  ApiError(int http_status, std::string error_type, std::string error_code, std::string error_message)
+      : status(http_status),
+        type(std::move(error_type)),
+        code(std::move(error_code)),
+        message(std::move(error_message)) {}
+
+  int status = 500;
+  std::string type;
+  std::string code;
+  std::string message;
+  std::string param;                 ///< the field at fault; empty: null
+  std::optional<int> retry_after_s;  ///< sent as Retry-After
+};
+
+template <class T>
+using ApiResult = boost::system::result<T, ApiError>;
+
+/// Reading the value of an error without asking first is a bug of ours.
+[[noreturn]] inline void throw_exception_from_error(const ApiError& error, const boost::source_location& where) {
+  check_failed(where.file_name(), static_cast<int>(where.line()), "result has a value", error.message.c_str());
+}
+
+/// 400 `invalid_request_error`: malformed JSON, or a field with a wrong value.
+ApiError invalid_request(std::string param, std::string message);
+/// 501 `unsupported`: well-formed, and not something this server does.
+ApiError unsupported(std::string param, std::string message);
+/// 404 `not_found`, 405 `method_not_allowed`.
+ApiError unknown_route(const std::string& method, const std::string& path);
+ApiError unknown_method(const std::string& method, const std::string& path, const std::string& allowed);
+/// 404 `model_not_found`.
+ApiError unknown_model(const std::string& found, const std::string& expected);
+/// 401 `invalid_api_key`.
+ApiError invalid_api_key();
+/// 403 `forbidden`.
+ApiError forbidden(std::string message);
+/// 503 with Retry-After; code is queue_full, kv_exhausted, model_loading or draining.
+ApiError unavailable(std::string code, std::string message, int retry_after_s);
+/// A refusal of the transport by its status (400, 408, 413, 431, 503, 505).
+ApiError transport_refusal(int status, std::string message);
+/// What the engine refused. `unavailable_code` names a kUnavailable.
+ApiError engine_error(const Error& error, const std::string& unavailable_code, int retry_after_s);
+
+/// The body of an answer or of an event.
+std::string error_body(const ApiError& error);
+HttpResponse error_response(const ApiError& error);
+
+}  // namespace ferrox

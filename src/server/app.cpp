@@ -1,0 +1,30 @@
+// How are the engine's refusals told, and when should a refused client come back?
+#include "server/app.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ferrox {
+
+ApiError App::submit_refusal(const Error& error) const {
+  return engine_error(error, draining_ ? "draining" : "queue_full", retry_after_s());
+}
+
+ApiError App::run_failure(const Error& error) const {
+  return engine_error(error, draining_ ? "draining" : "kv_exhausted", retry_after_s());
+}
+
+void App::record_duration(std::chrono::steady_clock::duration duration) {
+  constexpr double kWeight = 0.1;  // the last ten or so requests
+  const double seconds = std::chrono::duration<double>(duration).count();
+  mean_duration_s_ += kWeight * (seconds - mean_duration_s_);
+}
+
+/// The queue drains n_running requests per mean duration.
+int App::retry_after_s() const {
+  const EngineStatus status = engine_.status();
+  const double waves = static_cast<double>(status.n_queued + 1) / std::max(status.n_running, 1);
+  return static_cast<int>(std::clamp(std::ceil(waves * mean_duration_s_), 1.0, 60.0));
+}
+
+}  // namespace ferrox

@@ -1,0 +1,61 @@
+// What do endpoints share? The engine, the options, the requests that run, and threads for work that would stall I/O.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "engine/engine.h"
+#include "server/api_error.h"
+#include "server/http/asio.h"
+#include "server/running_requests.h"
+#include "server/server.h"
+
+namespace ferrox {
+
+/// Used on the I/O thread, except inside on_worker().
+class App {
+ public:
+  /// `engine` and `options` outlive the app.
+  App(Engine& engine, const ServerOptions& options, asio::any_io_executor executor)
+      : engine_(engine), options_(options), executor_(std::move(executor)) {}
+
+  Engine& engine() { return engine_; }
+  const ServerOptions& options() const { return options_; }
+  const asio::any_io_executor& executor() const { return executor_; }
+  RunningRequests& running() { return running_; }
+
+  bool draining() const { return draining_; }
+  void start_draining() { draining_ = true; }
+
+  /// Runs `work` (parsing, rendering, tokenizing) on a worker thread and gives its result.
+  template <class Work>
+  awaitable<std::invoke_result_t<Work>> on_worker(Work work) {
+    using Value = std::invoke_result_t<Work>;
+    auto task = [moved = std::move(work)]() mutable -> awaitable<Value> { co_return moved(); };
+    return asio::co_spawn(workers_, std::move(task), asio::use_awaitable);
+  }
+
+  /// What a client is told when the engine refused at submission.
+  ApiError submit_refusal(const Error& error) const;
+  /// What a client is told when an admitted or waiting request ended with an error.
+  ApiError run_failure(const Error& error) const;
+
+  /// Feeds the estimate behind Retry-After.
+  void record_duration(std::chrono::steady_clock::duration duration);
+  int retry_after_s() const;
+
+ private:
+  Engine& engine_;
+  const ServerOptions& options_;
+  asio::any_io_executor executor_;
+  asio::thread_pool workers_{1};
+  RunningRequests running_;
+  bool draining_ = false;
+  double mean_duration_s_ = 1;
+};
+
+}  // namespace ferrox

@@ -1,0 +1,28 @@
+// POST /v1/completions: what follows these prompts?
+#include "server/endpoint.h"
+#include "server/openai/completion_request.h"
+#include "server/openai/endpoint_steps.h"
+
+namespace ferrox {
+namespace {
+
+awaitable<void> complete(App& app, Exchange& exchange) {
+  const auto prepare = [&app, &body = exchange.request().body]() -> ApiResult<PreparedAnswer> {
+    TRY_ASSIGN(const auto parsed, parse_completion(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request.model));
+    return prepare_completion(parsed, app.engine().tokenizer());
+  };
+  co_await prepare_and_answer(app, exchange, prepare);
+}
+
+}  // namespace
+
+extern const Endpoint endpoint_completions{
+    .method = "POST",
+    .path = "/v1/completions",
+    .access = Access::kKey,
+    .summary = "Continues prompts, whole or streamed",
+    .handle = complete,
+};
+
+}  // namespace ferrox

@@ -1,0 +1,168 @@
+// How is a connection read: header, early refusal, body, answer, next request?
+#include "server/http/connection.h"
+
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <random>
+#include <utility>
+
+#include "base/log.h"
+#include "server/http/request_id.h"
+#include "server/http/socket_exchange.h"
+
+namespace ferrox {
+namespace {
+
+namespace http = boost::beast::http;
+using Parser = http::request_parser<http::string_body>;
+
+/// Path and query of a request target; the absolute form loses its scheme and authority.
+void split_target(std::string_view target, HttpRequest& request) {
+  if (const size_t scheme = target.find("://"); scheme != std::string_view::npos && target.front() != '/') {
+    const size_t path = target.find('/', scheme + 3);
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  const size_t question = target.find('?');
+  request.path = percent_decode(target.substr(0, question));
+  if (question != std::string_view::npos) request.query = target.substr(question + 1);
+}
+
+HttpRequest read_head(const Parser& parser) {
+  const auto& message = parser.get();
+  HttpRequest request;
+  request.method = message.method_string();
+  request.id = new_request_id();
+  split_target(message.target(), request);
+  for (const auto& field : message) {
+    request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
+  }
+  return request;
+}
+
+/// What the transport itself refuses in a request's head, as a status and a message; status 0: nothing.
+std::pair<int, std::string> fault_of_head(const Parser& parser, const HttpRequest& request) {
+  if (parser.get().version() != 10 && parser.get().version() != 11) {
+    return {505, "http version: expected 1.0 or 1.1"};
+  }
+  if (parser.get().version() == 11 && !request.has_header("host")) {
+    return {400, "header host: expected in an HTTP/1.1 request, found none"};
+  }
+  if (request.path.empty() || request.path.front() != '/') {
+    return {400, "request target: expected a path that begins with '/'"};
+  }
+  return {0, ""};
+}
+
+/// Status for an error while reading; 0: the client is gone or silent, and there is nobody to tell.
+int status_of_read_error(const error_code& error) {
+  if (error == http::error::body_limit) return 413;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) return 431;
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return 0;
+  return error.category() == http::make_error_code(http::error::bad_method).category() ? 400 : 0;
+}
+
+}  // namespace
+
+Connection::Connection(tcp::socket socket, HttpService& service, const HttpLimits& limits, ConnectionSet& set)
+    : stream_(std::move(socket)), service_(service), limits_(limits), set_(set) {
+  set_.add(this);
+}
+
+Connection::~Connection() { set_.remove(this); }
+
+void Connection::close() { stream_.close(); }
+
+awaitable<void> Connection::run() {
+  const auto self = shared_from_this();
+  try {
+    while (co_await serve_one()) {
+    }
+  } catch (const std::exception& error) {
+    log().error("connection: {}", error.what());
+  }
+  busy_ = false;
+  error_code ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+  stream_.close();
+}
+
+awaitable<bool> Connection::refuse_transport(int status, std::string message) {
+  if (status == 0) co_return false;
+  HttpResponse response = service_.transport_error(status, message);
+  co_return co_await refuse_unread(std::move(response));
+}
+
+/// Answers a request whose body wasn't read: the connection ends, after the client had time to see why.
+awaitable<bool> Connection::refuse_unread(HttpResponse response) {
+  HttpRequest request;
+  request.id = new_request_id();
+  SocketExchangeOptions options;
+  options.keep_alive = false;
+  SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);
+  if (co_await exchange.respond(std::move(response))) co_await linger();
+  co_return false;
+}
+
+awaitable<void> Connection::linger() {
+  error_code error;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, error);
+  stream_.expires_after(limits_.linger_timeout);
+  while (!error) {
+    buffer_.clear();
+    std::tie(error, std::ignore) = co_await stream_.async_read_some(buffer_.prepare(64 * 1024), kAwait);
+  }
+}
+
+awaitable<bool> Connection::serve_one() {
+  busy_ = false;
+  if (!service_.keep_alive() && buffer_.size() == 0) co_return false;
+  Parser parser;
+  parser.header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));
+  parser.body_limit(limits_.max_body_bytes);
+  stream_.expires_after(limits_.idle_timeout);
+  {
+    const auto [error, n_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
+    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http request: " + error.message());
+  }
+  busy_ = true;
+  HttpRequest request = read_head(parser);
+  const auto [fault, fault_message] = fault_of_head(parser, request);
+  if (fault != 0) co_return co_await refuse_transport(fault, fault_message);
+  SocketExchangeOptions options;
+  options.http_version = parser.get().version();
+  options.keep_alive = parser.get().keep_alive() && service_.keep_alive();
+  options.head_only = request.method == "HEAD";
+
+  std::optional<HttpResponse> refusal = service_.refuse(request);
+  const size_t body_bytes = parser.content_length() ? *parser.content_length()
+                            : parser.chunked()      ? limits_.max_body_bytes
+                                                    : 0;
+  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(*refusal));
+  const BodyReservation reservation(set_, body_bytes, limits_.max_bodies_bytes);
+  if (!reservation) co_return co_await refuse_transport(503, "too many large requests at once");
+  if (!refusal && body_bytes > 0) {
+    if (equal_ignoring_case(request.header("expect"), "100-continue")) {
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(stream_, asio::buffer(kContinue), kAwait);
+    }
+    stream_.expires_after(limits_.body_timeout);
+    const auto [error, n_bytes] = co_await http::async_read(stream_, buffer_, parser, kAwait);
+    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http body: " + error.message());
+    request.body = std::move(parser.get().body());
+  }
+
+  SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);
+  if (refusal) {
+    co_await exchange.respond(std::move(*refusal));
+  } else {
+    co_await service_.serve(exchange);
+  }
+  co_await exchange.stop_watch();
+  co_return exchange.reusable();
+}
+
+}  // namespace ferrox

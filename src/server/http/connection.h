@@ -1,0 +1,49 @@
+// What happens on one accepted socket? Requests are read one after another, each is served, until either side is done.
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+
+#include <memory>
+
+#include "server/http/asio.h"
+#include "server/http/connection_set.h"
+#include "server/http/exchange.h"
+#include "server/http/limits.h"
+
+namespace ferrox {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  /// `service`, `limits` and `set` outlive the connection.
+  Connection(tcp::socket socket, HttpService& service, const HttpLimits& limits, ConnectionSet& set);
+  ~Connection();
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Serves until the connection ends. Never throws.
+  awaitable<void> run();
+
+  /// A request's header was read and its answer isn't finished.
+  bool busy() const { return busy_; }
+
+  /// Ends pending operations with an error.
+  void close();
+
+ private:
+  /// Reads and serves one request. False: the connection is finished.
+  awaitable<bool> serve_one();
+  awaitable<bool> refuse_transport(int status, std::string message);
+  awaitable<bool> refuse_unread(HttpResponse response);
+  awaitable<void> linger();
+
+  boost::beast::tcp_stream stream_;
+  boost::beast::flat_buffer buffer_;  ///< bytes read beyond the current request
+  HttpService& service_;
+  const HttpLimits& limits_;
+  ConnectionSet& set_;
+  bool busy_ = false;
+};
+
+}  // namespace ferrox

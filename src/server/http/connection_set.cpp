@@ -1,0 +1,30 @@
+// How are connections counted and closed?
+#include "server/http/connection_set.h"
+
+#include <algorithm>
+
+#include "server/http/connection.h"
+
+namespace ferrox {
+
+size_t ConnectionSet::n_busy() const {
+  return static_cast<size_t>(std::count_if(all_.begin(), all_.end(), [](const Connection* c) { return c->busy(); }));
+}
+
+void ConnectionSet::close_idle() {
+  for (Connection* connection : all_) {
+    if (!connection->busy()) connection->close();
+  }
+}
+
+void ConnectionSet::close_all() {
+  for (Connection* connection : all_) connection->close();
+}
+
+bool ConnectionSet::reserve_body(size_t n_bytes, size_t limit_bytes) {
+  if (n_bytes > limit_bytes - std::min(body_bytes_, limit_bytes)) return false;
+  body_bytes_ += n_bytes;
+  return true;
+}
+
+}  // namespace ferrox

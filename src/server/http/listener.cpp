@@ -1,0 +1,90 @@
+// How is a port opened, and what happens to each connection that comes in?
+#include "server/http/listener.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/socket_base.hpp>
+
+#include "base/log.h"
+#include "server/http/connection.h"
+
+namespace ferrox {
+namespace {
+
+/// How long accepting rests when it can't go on: long enough not to spin, short enough not to be felt.
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+Result<tcp::endpoint> resolve(const asio::any_io_executor& executor, const std::string& host, uint16_t port) {
+  error_code error;
+  const auto address = asio::ip::make_address(host, error);
+  if (!error) return tcp::endpoint(address, port);
+  asio::ip::basic_resolver<tcp> resolver(executor);
+  const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    return make_error(ErrorCode::kIo, "host '{}': expected an address or a name of this machine: {}", host,
+                      error.message());
+  }
+  return found.begin()->endpoint();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor, const std::string& host, uint16_t port,
+                                                 HttpService& service, const HttpLimits& limits) {
+  TRY_ASSIGN(const tcp::endpoint endpoint, resolve(executor, host, port));
+  error_code error;
+  tcp::acceptor acceptor(executor);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return make_error(ErrorCode::kIo, "listen on {}:{}: {}", host, port, error.message());
+  return std::unique_ptr<Listener>(new Listener(std::move(acceptor), service, limits));
+}
+
+Listener::Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits)
+    : acceptor_(std::move(acceptor)), pause_timer_(acceptor_.get_executor()), service_(service), limits_(limits) {}
+
+uint16_t Listener::port() const {
+  error_code ignored;
+  return acceptor_.local_endpoint(ignored).port();
+}
+
+void Listener::start() { asio::co_spawn(acceptor_.get_executor(), accept_loop(), asio::detached); }
+
+void Listener::stop() {
+  error_code ignored;
+  acceptor_.close(ignored);
+  pause_timer_.cancel();
+}
+
+awaitable<void> Listener::pause() {
+  pause_timer_.expires_after(kAcceptPause);
+  co_await pause_timer_.async_wait(kAwait);
+}
+
+awaitable<void> Listener::accept_loop() {
+  while (acceptor_.is_open()) {
+    if (connections_.size() >= static_cast<size_t>(limits_.max_connections)) {
+      co_await pause();
+      continue;
+    }
+    auto [error, socket] = co_await acceptor_.async_accept(kAwait);
+    if (error == asio::error::operation_aborted) break;
+    if (error) {
+      log().warn("accept: {}", error.message());
+      co_await pause();
+      continue;
+    }
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    socket.set_option(asio::socket_base::send_buffer_size(limits_.send_buffer_bytes), ignored);
+    const auto connection = std::make_shared<Connection>(std::move(socket), service_, limits_, connections_);
+    asio::co_spawn(
+        acceptor_.get_executor(), [connection] { return connection->run(); }, asio::detached);
+  }
+}
+
+}  // namespace ferrox

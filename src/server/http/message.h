@@ -1,0 +1,43 @@
+// What crosses the transport? Requests and responses as plain data.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferrox {
+
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+
+/// A request as received. `body` is empty until the whole of it was read.
+struct HttpRequest {
+  std::string method;          ///< upper case: "GET"
+  std::string path;            ///< percent-decoded, without the query
+  std::string query;           ///< after the question mark, as sent
+  std::string path_parameter;  ///< what stood for {..} in the endpoint's path
+  std::string id;              ///< given by the server, sent back as x-request-id
+  std::vector<HttpHeader> headers;
+  std::string body;
+
+  /// The first header of this name (any case), or an empty view.
+  std::string_view header(std::string_view name) const;
+  bool has_header(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<HttpHeader> headers;
+  std::string body;
+};
+
+/// ASCII comparison without case.
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+/// Decodes %XX. A malformed escape stays as it is.
+std::string percent_decode(std::string_view text);
+
+}  // namespace ferrox

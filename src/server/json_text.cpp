@@ -1,0 +1,101 @@
+// How is JSON parsed within bounds?
+#include "server/json_text.h"
+
+#include <array>
+
+namespace ferrox {
+namespace {
+
+struct Level {
+  bool is_object = false;
+  size_t n_members = 0;
+};
+
+/// Counts what a text would cost, from the punctuation outside strings. Malformed text may count wrongly: the parser
+/// refuses it afterwards.
+class ShapeCounter {
+ public:
+  Result<void> count(std::string_view text) {
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '"') {
+        i = end_of_string(text, i);
+      } else if (!punctuation(text[i])) {
+        return make_error(ErrorCode::kInvalidArgument, "json at byte {}: nested deeper than {}", i, kMaxJsonDepth);
+      }
+    }
+    if (n_values_ > kMaxJsonValues) {
+      return make_error(ErrorCode::kInvalidArgument, "json: more than {} values", kMaxJsonValues);
+    }
+    if (n_comparisons_ > kMaxKeyComparisons) return make_error(ErrorCode::kInvalidArgument, "json: objects too large");
+    return {};
+  }
+
+ private:
+  static size_t end_of_string(std::string_view text, size_t i) {
+    for (++i; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\') ++i;
+    }
+    return i;
+  }
+
+  /// False: too deep.
+  bool punctuation(char c) {
+    if (c == '[' || c == '{') {
+      if (depth_ == kMaxJsonDepth) return false;
+      levels_[++depth_] = {c == '{', 0};
+      ++n_values_;
+    }
+    if ((c == ']' || c == '}') && depth_ > 0) --depth_;
+    if (c == ',') {
+      ++n_values_;
+      Level& level = levels_[depth_];
+      if (level.is_object) n_comparisons_ += ++level.n_members;
+    }
+    return true;
+  }
+
+  std::array<Level, kMaxJsonDepth + 1> levels_;
+  int depth_ = 0;
+  size_t n_values_ = 1;
+  size_t n_comparisons_ = 0;
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text) {
+  TRY(ShapeCounter().count(text));
+  try {
+    return {Result<Json>::in_place_value, Json::parse(text)};
+  } catch (const Json::parse_error& error) {
+    return make_error(ErrorCode::kInvalidArgument, "json at byte {}: {}", error.byte, error.what());
+  } catch (const Json::exception& error) {  // a number that no double holds
+    return make_error(ErrorCode::kInvalidArgument, "json: {}", error.what());
+  }
+}
+
+std::string dump_json(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+const char* kind_of(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return "an array";
+    case Json::value_t::string:
+      return "a string";
+    case Json::value_t::boolean:
+      return "a boolean";
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+    case Json::value_t::number_float:
+      return "a number";
+    case Json::value_t::binary:
+    case Json::value_t::discarded:
+      break;
+  }
+  return "nothing";
+}
+
+}  // namespace ferrox

@@ -1,0 +1,15 @@
+// Which conversations can be rendered?
+#pragma once
+
+#include "server/api_error.h"
+#include "server/json_text.h"
+
+namespace ferrox {
+
+inline constexpr size_t kMaxMessages = 10'000;
+
+/// Roles, content (text, text parts or none) and tool calls are of a shape that templates take. 400 names the place;
+/// images, audio and files are refused with 501.
+ApiResult<void> check_messages(const Json& messages);
+
+}  // namespace ferrox

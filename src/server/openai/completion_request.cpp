@@ -1,0 +1,115 @@
+// Which fields does a completion have of its own, and how are its prompts read?
+#include "server/openai/completion_request.h"
+
+#include <fmt/format.h>
+
+#include "server/openai/prompt_building.h"
+
+namespace ferrox {
+namespace {
+
+using Prompt = std::variant<std::string, std::vector<int32_t>>;
+using C = CompletionRequest;
+
+constexpr FieldRange kTokenId{0, std::numeric_limits<int32_t>::max()};
+
+bool is_token_list(const Json& value) { return value.is_array() && !value.empty() && value.front().is_number(); }
+
+ApiResult<Prompt> read_prompt(const Json& value) {
+  if (value.is_string()) return Prompt(value.get<std::string>());
+  if (!is_token_list(value)) return wrong_value("prompt", "a string, token ids, or an array of these", value);
+  std::vector<int32_t> ids;
+  ids.reserve(value.size());
+  for (const Json& item : value) {
+    TRY_ASSIGN(const int64_t id, read_integer("prompt", item, kTokenId));
+    ids.push_back(static_cast<int32_t>(id));
+  }
+  return Prompt(std::move(ids));
+}
+
+ApiResult<void> read_prompts(const Json& value, C& request) {
+  request.prompts.clear();
+  if (!value.is_array() || is_token_list(value)) {
+    TRY_ASSIGN(request.prompts.emplace_back(), read_prompt(value));
+    return {};
+  }
+  if (value.empty() || value.size() > kMaxChoices) {
+    return invalid_request("prompt",
+                           fmt::format("prompt: expected 1 to {} prompts, found {}", kMaxChoices, value.size()));
+  }
+  for (const Json& item : value) {
+    TRY_ASSIGN(request.prompts.emplace_back(), read_prompt(item));
+  }
+  return {};
+}
+
+ApiResult<void> read_logprobs(const Json& value, C& request) {
+  if (value.is_boolean() && !value.get<bool>()) return {};
+  TRY_ASSIGN(const int64_t n, read_integer("logprobs", value, {0, kMaxTopLogprobs}));
+  request.request.sampling.n_logprobs = static_cast<int32_t>(n);
+  return {};
+}
+
+const Field<C> kFields[] = {
+    {"prompt", read_prompts, {}, "a string, token ids, or an array of these: one answer each"},
+    {"echo", [](C& c) -> bool& { return c.echo; }, {}, "the prompt stands in front of the answer"},
+    {"logprobs", read_logprobs, {0, kMaxTopLogprobs}, "the token's log-probability and those of the N most likely"},
+    {"parse_special", [](C& c) -> bool& { return c.parse_special; }, {}, "control tokens may be spelled in a prompt"},
+    {"add_special_tokens", [](C& c) -> bool& { return c.add_special_tokens; }, {}, "BOS in front of a text prompt"},
+    {"suffix", Refused{[](const Json& v) { return v.is_string() && v.empty(); }}, {}, "not served: infilling"},
+    {"best_of", Refused{[](const Json& v) { return v == 1; }}, {}, "not served: more candidates than answers"},
+    {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
+    {"response_format",
+     Refused{[](const Json& v) { return v.is_object() && v.value("type", Json()) == "text"; }},
+     {},
+     "not served: constrained answers"},
+};
+
+std::vector<int32_t> encode_prompt(const Prompt& prompt, const C& request, const Tokenizer& tokenizer) {
+  if (const auto* ids = std::get_if<std::vector<int32_t>>(&prompt)) return *ids;
+  const auto special = request.parse_special ? SpecialTokens::kParse : SpecialTokens::kAsText;
+  auto ids = tokenizer.encode(std::get<std::string>(prompt), special);
+  return request.add_special_tokens ? tokenizer.add_bos(std::move(ids)) : ids;
+}
+
+ApiResult<std::string> echo_of(const Prompt& prompt, const Tokenizer& tokenizer) {
+  if (const auto* text = std::get_if<std::string>(&prompt)) return *text;
+  const auto decoded = tokenizer.decode(std::get<std::vector<int32_t>>(prompt), SpecialText::kShow);
+  if (!decoded) return invalid_request("prompt", "prompt: " + decoded.error().message);
+  return *decoded;
+}
+
+}  // namespace
+
+ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownFields unknown) {
+  const auto json = parse_json(body);
+  if (!json) return invalid_request("", json.error().message);
+  ParsedCompletion parsed;
+  TRY_ASSIGN(parsed.ignored, read_fields<CompletionRequest>(*json, kFields, unknown, parsed.request));
+  if (parsed.request.prompts.empty()) return invalid_request("prompt", "prompt: expected one, found none");
+  if (parsed.request.echo && parsed.request.request.sampling.n_logprobs >= 0) {
+    return unsupported("echo", "echo: log-probabilities of the prompt aren't served; leave echo or logprobs out");
+  }
+  return parsed;
+}
+
+ApiResult<PreparedAnswer> prepare_completion(const ParsedCompletion& parsed, const Tokenizer& tokenizer) {
+  const CompletionRequest& request = parsed.request;
+  std::vector<std::vector<int32_t>> prompts;
+  std::vector<std::string> echoes;
+  for (const auto& prompt : request.prompts) {
+    prompts.push_back(encode_prompt(prompt, request, tokenizer));
+    std::string echo;
+    if (request.echo) {
+      TRY_ASSIGN(echo, echo_of(prompt, tokenizer));
+    }
+    echoes.insert(echoes.end(), static_cast<size_t>(request.n), echo);
+  }
+  TRY_ASSIGN(PreparedAnswer prepared, prepare_answer(request, std::move(prompts), tokenizer));
+  add_ignored_header(parsed.ignored, prepared.headers);
+  const auto logprobs = prepared.logprobs ? Logprobs::kTold : Logprobs::kNone;
+  prepared.shape = make_completion_shape(tokenizer, logprobs, std::move(echoes));
+  return prepared;
+}
+
+}  // namespace ferrox

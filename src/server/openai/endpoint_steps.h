@@ -1,0 +1,20 @@
+// What do the completion endpoints do alike? Prepare on a worker thread, refuse or answer.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "server/app.h"
+#include "server/openai/answer.h"
+
+namespace ferrox {
+
+UnknownFields unknown_fields(App& app);
+
+/// One model is loaded and serves any name, unless the server is strict about it. Safe from any thread.
+ApiResult<void> check_model(App& app, const std::string& name);
+
+/// `prepare` runs on a worker thread and must only read.
+awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);
+
+}  // namespace ferrox

@@ -1,0 +1,20 @@
+// How is a running request found and cancelled by its id?
+#include "server/running_requests.h"
+
+#include "server/generation.h"
+
+namespace ferrox {
+
+bool RunningRequests::cancel(std::string_view id) {
+  if (const size_t dash = id.rfind('-'); dash != std::string_view::npos) id.remove_prefix(dash + 1);
+  const auto found = by_id_.find(std::string(id));
+  if (found == by_id_.end()) return false;
+  found->second->cancel();
+  return true;
+}
+
+void RunningRequests::cancel_all() {
+  for (const auto& [id, generation] : by_id_) generation->cancel();
+}
+
+}  // namespace ferrox

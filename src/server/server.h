@@ -1,0 +1,55 @@
+// How does a program serve an engine over HTTP? Open a Server, run it, let a signal end it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "server/http/limits.h"
+
+namespace ferrox {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";                   ///< an address or a name of this machine
+  uint16_t port = 8383;                             ///< 0: a free one, told by Server::port()
+  std::vector<std::string> api_keys;                ///< empty: no key is asked for
+  bool allow_unauthenticated_remote = false;        ///< without it, a non-loopback address needs a key
+  std::vector<std::string> allowed_hosts;           ///< names beside loopback that Host and Origin may carry; "*": any
+  bool strict_fields = false;                       ///< refuse unknown fields instead of listing them
+  bool strict_model = false;                        ///< refuse other model names than the loaded one's
+  bool handle_signals = true;                       ///< SIGTERM and SIGINT drain; a second one exits at once
+  std::chrono::milliseconds drain_timeout{15'000};  ///< longest that running requests may go on after a signal
+  std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
+  std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
+  HttpLimits limits;
+};
+
+class Server {
+ public:
+  /// Binds and listens; answers when run() is called. `engine` outlives the server. kInvalidArgument: a non-loopback
+  /// address without a key; kIo: the address can't be bound.
+  static Result<std::unique_ptr<Server>> open(Engine& engine, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  uint16_t port() const;
+  std::string url() const;  ///< "http://127.0.0.1:8383"
+
+  /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled.
+  void run();
+
+  /// As the first signal does: no new work, what runs goes on up to drain_timeout, then run() returns. Any thread.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ferrox
