@@ -83,19 +83,21 @@ Result<void> validate_sampling(const SamplingParams& params, int32_t n_vocab) {
   return {};
 }
 
-SamplerChain::SamplerChain(const SamplingParams& params, int32_t n_vocab, std::vector<int32_t> end_tokens)
+SamplerChain::SamplerChain(const SamplingParams& params, int32_t n_vocab, std::vector<int32_t> end_tokens,
+                           TokenBytes token_bytes)
     : params_(params),
       n_vocab_(n_vocab),
       end_tokens_(std::move(end_tokens)),
+      token_bytes_(std::move(token_bytes)),
       penalty_window_(params.repeat_last_n),
       breakers_(params.dry_sequence_breakers),
       mirostat_{params.mirostat_tau, params.mirostat_eta, 2.0f * params.mirostat_tau} {
   normalise(params_.allowed_tokens);
 }
 
-void SamplerChain::accept(std::span<const int32_t> tokens, std::string_view bytes) {
+void SamplerChain::accept(std::span<const int32_t> tokens) {
   penalty_window_.push(tokens);
-  if (reads_text()) breakers_.push(bytes);
+  if (params_.dry_multiplier != 0.0f) breakers_.push(token_bytes_(tokens.back()));
 }
 
 Result<SamplerChain::Choice> SamplerChain::sample(std::span<float> logits, std::span<const int32_t> tokens,
@@ -186,7 +188,8 @@ void SamplerChain::apply_dry_penalty(Candidates& candidates, std::span<const int
                                ? tokens.size()
                                : std::min(tokens.size(), static_cast<size_t>(params_.dry_penalty_last_n));
   apply_dry(candidates, tokens.last(n_context), breakers_.tokens_since_breaker(),
-            {params_.dry_multiplier, params_.dry_base, params_.dry_allowed_length});
+            {params_.dry_multiplier, params_.dry_base, params_.dry_allowed_length},
+            [this](int32_t id) { return breakers_.is_in(token_bytes_(id)); });
 }
 
 }  // namespace ferrox

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -31,14 +32,14 @@ class SamplerChain {
     std::optional<LogprobReport> logprobs;  ///< when params ask for them
   };
 
+  /// What a token adds to the text; lives as long as the chain.
+  using TokenBytes = std::function<std::string_view(int32_t)>;
+
   /// `params` must be valid. `end_tokens`: banned until min_tokens are generated.
-  SamplerChain(const SamplingParams& params, int32_t n_vocab, std::vector<int32_t> end_tokens);
+  SamplerChain(const SamplingParams& params, int32_t n_vocab, std::vector<int32_t> end_tokens, TokenBytes token_bytes);
 
-  /// Tells the chain of one more token of prompt or answer: the last of `tokens`, whose text is `bytes`.
-  void accept(std::span<const int32_t> tokens, std::string_view bytes);
-
-  /// Whether accept() makes use of `bytes`.
-  bool reads_text() const { return params_.dry_multiplier != 0.0f; }
+  /// Tells the chain of one more token of prompt or answer: the last of `tokens`.
+  void accept(std::span<const int32_t> tokens);
 
   /// Chooses from one row, which it changes. `tokens`: prompt ++ answer so far, of which n_generated are the answer.
   /// Errors: bans that leave no token.
@@ -55,6 +56,7 @@ class SamplerChain {
   SamplingParams params_;
   int32_t n_vocab_;
   std::vector<int32_t> end_tokens_;
+  TokenBytes token_bytes_;
   PenaltyWindow penalty_window_;
   BreakerTracker breakers_;
   MirostatState mirostat_;

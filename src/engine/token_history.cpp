@@ -20,6 +20,11 @@ BreakerTracker::BreakerTracker(const std::vector<std::string>& breakers) {
   }
 }
 
+bool BreakerTracker::is_in(std::string_view bytes) const {
+  return std::any_of(breakers_.begin(), breakers_.end(),
+                     [&](const std::string& breaker) { return bytes.find(breaker) != std::string_view::npos; });
+}
+
 void BreakerTracker::push(std::string_view bytes) {
   ++n_since_;
   if (breakers_.empty()) return;

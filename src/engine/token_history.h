@@ -38,6 +38,9 @@ class BreakerTracker {
   /// The next token's bytes.
   void push(std::string_view bytes);
 
+  /// Whether a whole breaker stands in `bytes`.
+  bool is_in(std::string_view bytes) const;
+
   /// Tokens after the one in which a breaker last ended.
   int64_t tokens_since_breaker() const { return n_since_; }
 

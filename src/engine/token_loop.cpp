@@ -44,19 +44,18 @@ TokenLoop::TokenLoop(GenerationRequest request, int64_t max_tokens, const LoopVo
       stop_tokens_(std::move(request.stop_tokens)),
       ignore_eos_(request.ignore_eos),
       include_stop_(request.include_stop),
-      chain_(request.sampling, vocabulary.n_vocab, vocabulary.end_tokens),
+      chain_(request.sampling, vocabulary.n_vocab, vocabulary.end_tokens, vocabulary.token_bytes),
       matcher_(request.stop) {
   for (const std::string& stop : request.stop) {
     const std::vector<int32_t> ids = vocabulary.encode(stop);
     if (ids.size() == 1) id_stops_.emplace_back(ids.front(), stop);
   }
-  for (const int32_t id : request.prompt)
-    append(id, chain_.reads_text() ? vocabulary.token_bytes(id) : std::string_view());
+  for (const int32_t id : request.prompt) append(id);
 }
 
-void TokenLoop::append(int32_t id, std::string_view bytes) {
+void TokenLoop::append(int32_t id) {
   tokens_.push_back(id);
-  chain_.accept(tokens_, bytes);
+  chain_.accept(tokens_);
 }
 
 Result<TokenLoop::Outcome> TokenLoop::take_logits(std::span<float> logits) {
@@ -82,7 +81,7 @@ std::optional<Finished> TokenLoop::ends_before_append(int32_t id) {
 
 TokenLoop::Outcome TokenLoop::append_and_emit(const SamplerChain::Choice& choice) {
   const std::string_view bytes = vocabulary_->token_bytes(choice.id);
-  append(choice.id, bytes);
+  append(choice.id);
   Outcome outcome{TokenEvent{choice.id, matcher_.push(assembler_.push(bytes)), {}, {}}, {}};
   if (choice.logprobs) {
     outcome.token->logprob = choice.logprobs->chosen;

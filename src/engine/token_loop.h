@@ -55,7 +55,7 @@ class TokenLoop {
   using IdStop = std::pair<int32_t, std::string>;
 
   TokenLoop(GenerationRequest request, int64_t max_tokens, const LoopVocabulary& vocabulary);
-  void append(int32_t id, std::string_view bytes);
+  void append(int32_t id);
   std::optional<Finished> ends_before_append(int32_t id);
   Outcome append_and_emit(const SamplerChain::Choice& choice);
   Finished finish(FinishReason reason);

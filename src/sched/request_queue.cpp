@@ -27,11 +27,4 @@ std::vector<uint64_t> RequestQueue::take_expired(TimePoint now) {
   return expired;
 }
 
-std::optional<TimePoint> RequestQueue::next_deadline() const {
-  TimePoint next = TimePoint::max();
-  for (const QueuedRequest& request : waiting_) next = std::min(next, request.deadline);
-  if (next == TimePoint::max()) return std::nullopt;
-  return next;
-}
-
 }  // namespace ferrox

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -40,9 +39,6 @@ class RequestQueue {
 
   /// Removes those whose deadline is at or before `now` and gives their numbers, oldest first.
   std::vector<uint64_t> take_expired(TimePoint now);
-
-  /// The next moment at which take_expired will have something, if there is one.
-  std::optional<TimePoint> next_deadline() const;
 
  private:
   int32_t max_waiting_;

@@ -36,7 +36,8 @@ float penalty(int64_t length, const DryParams& params) {
 
 }  // namespace
 
-void apply_dry(Candidates& candidates, std::span<const int32_t> context, int64_t max_repeat, const DryParams& params) {
+void apply_dry(Candidates& candidates, std::span<const int32_t> context, int64_t max_repeat, const DryParams& params,
+               const std::function<bool(int32_t)>& is_breaker) {
   if (params.multiplier == 0.0f || params.base < 1.0f) return;
   if (max_repeat < params.allowed_length || static_cast<int64_t>(context.size()) <= params.allowed_length) return;
   const std::vector<int64_t> matches = suffix_matches(context, max_repeat);
@@ -47,6 +48,7 @@ void apply_dry(Candidates& candidates, std::span<const int32_t> context, int64_t
     length = std::max(length, matches[i]);
   }
   for (const auto& [id, length] : longest) {
+    if (is_breaker(id)) continue;
     candidates.edit(id, [&, n = length](float logit) { return logit - penalty(n, params); });
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
 
@@ -32,7 +33,7 @@ void sample_top_n_sigma(Candidates& candidates, float n);
 /// probability is <= 0 or the threshold above one half. One draw when on. (p-e-w 2024)
 void sample_xtc(Candidates& candidates, float probability, float threshold, int32_t min_keep, TokenRng& rng);
 
-/// Divides logits by the temperature, > 0.
+/// Divides the distances between logits by the temperature. <= 0: only the highest stays.
 void apply_temperature(Candidates& candidates, float temperature);
 
 /// The temperature goes from temperature - range (but >= 0) to temperature + range with the entropy, relative to that
@@ -56,8 +57,10 @@ struct DryParams {
 };
 
 /// Penalises tokens that would extend a repetition of the end of `context` by multiplier * base^(length - allowed).
-/// A repetition reaches back at most max_repeat tokens: those after the last sequence breaker. (p-e-w 2024)
-void apply_dry(Candidates& candidates, std::span<const int32_t> context, int64_t max_repeat, const DryParams& params);
+/// A repetition reaches back at most max_repeat tokens: those after the last sequence breaker. Tokens that break a
+/// sequence themselves are never penalised. multiplier 0 or base < 1: off. (p-e-w 2024)
+void apply_dry(Candidates& candidates, std::span<const int32_t> context, int64_t max_repeat, const DryParams& params,
+               const std::function<bool(int32_t)>& is_breaker);
 
 /// Draws one candidate by probability; one draw. The list must not be empty.
 Candidate draw(Candidates& candidates, TokenRng& rng);

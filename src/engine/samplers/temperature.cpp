@@ -23,7 +23,10 @@ void keep_highest(Candidates& candidates) { candidates.keep_top(1); }
 
 void apply_temperature(Candidates& candidates, float temperature) {
   if (temperature <= 0.0f) return keep_highest(candidates);
-  for (Candidate& candidate : candidates.list()) candidate.logit /= temperature;
+  if (candidates.list().empty()) return;
+  // From the highest down, so that a tiny temperature sends the others to -infinity and nothing to +infinity.
+  const float highest = candidates.max_logit();
+  for (Candidate& candidate : candidates.list()) candidate.logit = (candidate.logit - highest) / temperature;
 }
 
 void apply_dynamic_temperature(Candidates& candidates, float temperature, float range, float exponent) {

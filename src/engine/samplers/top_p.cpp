@@ -8,10 +8,10 @@ void sample_top_p(Candidates& candidates, float p, int32_t min_keep) {
   candidates.sort();
   candidates.softmax();
   std::vector<Candidate>& list = candidates.list();
-  float sum = 0.0f;
+  double sum = 0.0;
   for (size_t i = 0; i < list.size(); ++i) {
     sum += list[i].p;
-    if (sum < p || static_cast<int64_t>(i) + 1 < min_keep) continue;
+    if (sum < static_cast<double>(p) || static_cast<int64_t>(i) + 1 < min_keep) continue;
     list.resize(i + 1);
     return;
   }

@@ -36,11 +36,11 @@ void sample_typical(Candidates& candidates, float p, int32_t min_keep) {
   candidates.softmax();
   std::vector<Candidate>& list = candidates.list();
   std::vector<size_t> kept;
-  float sum = 0.0f;
+  double sum = 0.0;
   for (const size_t i : by_typicality(list)) {
     kept.push_back(i);
     sum += list[i].p;
-    if (sum > p && static_cast<int64_t>(kept.size()) >= min_keep) break;
+    if (sum > static_cast<double>(p) && static_cast<int64_t>(kept.size()) >= min_keep) break;
   }
   std::sort(kept.begin(), kept.end());  // rank order again
   for (size_t i = 0; i < kept.size(); ++i) list[i] = list[kept[i]];

@@ -1,0 +1,66 @@
+// Does one page cost what it takes, and is what can't be stored refused by name?
+#include "kv/kv_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ferrox {
+namespace {
+
+using ::testing::HasSubstr;
+
+KvLayout layout_of(int n_layers, int n_kv_heads, int head_dim, DType type, int32_t page_rows = 1) {
+  std::vector<KvLayerShape> layers(static_cast<size_t>(n_layers),
+                                   {.n_kv_heads = n_kv_heads, .k_dim = head_dim, .v_dim = head_dim});
+  return {layers, page_rows, type, type};
+}
+
+TEST(KvLayout, PricesPublishedShapes) {
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kF32)), 262144u);  // Llama-3.1-8B, bytes a token
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kF16)), 131072u);
+  EXPECT_EQ(kv_page_bytes(layout_of(24, 8, 64, DType::kF32)) * 131072u, 12884901888u);  // gpt-oss-20b at 131,072
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kBF16, 32)), 32u * 131072u);
+}
+
+TEST(KvLayout, KAndVMayDiffer) {
+  KvLayout layout = layout_of(1, 4, 192, DType::kF16, 16);
+  layout.layers[0].v_dim = 128;
+  layout.v_type = DType::kF32;
+  EXPECT_EQ(kv_page_bytes(layout), 4u * 16u * (192u * 2u + 128u * 4u));
+}
+
+TEST(KvLayout, RefusesByName) {
+  KvLayout layout = layout_of(1, 4, 64, DType::kF16);
+  layout.v_type = DType::kQ4_K;
+  EXPECT_THAT(validate_layout(layout).error().message, HasSubstr("V type is Q4_K, expected F16, BF16 or F32"));
+  layout = layout_of(1, 4, 64, DType::kF16, 0);
+  EXPECT_THAT(validate_layout(layout).error().message, HasSubstr("page size is 0"));
+  layout = layout_of(1, 0, 64, DType::kF16);
+  EXPECT_THAT(validate_layout(layout).error().message, HasSubstr("layer 0 has 0 heads"));
+  layout = layout_of(1, 1, std::numeric_limits<int>::max(), DType::kF16);
+  EXPECT_FALSE(validate_layout(layout));
+  EXPECT_TRUE(validate_layout(layout_of(2, 1, 33, DType::kF32)));
+}
+
+TEST(KvLayout, LargestContextIsAWholeNumberOfSteps) {
+  const KvLayout layout = layout_of(1, 1, 8, DType::kF32);
+  const uint64_t row = kv_page_bytes(layout);
+  EXPECT_EQ(largest_context(layout, 1000 * row, 100000), 768);
+  EXPECT_EQ(largest_context(layout, 100 * row, 100000), 100);
+  EXPECT_EQ(largest_context(layout, 0, 100000), 0);
+  EXPECT_EQ(largest_context(layout, 100000 * row, 1000), 1000);
+  EXPECT_EQ(largest_context(layout, std::numeric_limits<uint64_t>::max(), 131072), 131072);
+}
+
+TEST(KvLayout, PagesRoundUp) {
+  EXPECT_EQ(kv_pages_for(0, 32), 0);
+  EXPECT_EQ(kv_pages_for(1, 32), 1);
+  EXPECT_EQ(kv_pages_for(32, 32), 1);
+  EXPECT_EQ(kv_pages_for(33, 32), 2);
+  EXPECT_EQ(kv_pages_for(std::numeric_limits<int64_t>::max(), 1), std::numeric_limits<int64_t>::max());
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,77 @@
+// Does the pool hand out every page once and take it back once?
+#include "kv/page_pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace ferrox {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(PagePool, GivesAllOrNothing) {
+  PagePool pool(5);
+  std::vector<int32_t> table = {77};
+  EXPECT_FALSE(pool.try_acquire(6, table));
+  EXPECT_THAT(table, ElementsAre(77));
+  EXPECT_EQ(pool.n_free(), 5);
+  EXPECT_TRUE(pool.try_acquire(5, table));
+  EXPECT_THAT(table, ElementsAre(77, 0, 1, 2, 3, 4));
+  EXPECT_EQ(pool.n_held(), 5);
+  EXPECT_TRUE(pool.try_acquire(0, table));
+  EXPECT_FALSE(pool.try_acquire(1, table));
+}
+
+TEST(PagePool, ReusesTouchedPagesFirst) {
+  PagePool pool(8);
+  std::vector<int32_t> first;
+  ASSERT_TRUE(pool.try_acquire(3, first));
+  pool.release(first);
+  std::vector<int32_t> second;
+  ASSERT_TRUE(pool.try_acquire(3, second));
+  EXPECT_EQ(second, first);
+}
+
+TEST(PagePoolDeath, RefusesWhatIsNotHeld) {
+  PagePool pool(4);
+  std::vector<int32_t> pages;
+  ASSERT_TRUE(pool.try_acquire(2, pages));
+  pool.release(pages);
+  EXPECT_DEATH(pool.release(pages), "given back once");
+  EXPECT_DEATH(pool.release({4}), "belongs to this pool");
+  EXPECT_DEATH(pool.release({-1}), "belongs to this pool");
+}
+
+TEST(PagePool, NeverHoldsAPageTwiceUnderRandomSchedules) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    PagePool pool(static_cast<int32_t>(random() % 40));
+    std::vector<std::vector<int32_t>> holders;
+    for (int step = 0; step < 200; ++step) {
+      if (random() % 2 == 0 && !holders.empty()) {
+        pool.release(holders.back());
+        holders.pop_back();
+      } else {
+        std::vector<int32_t> pages;
+        const int32_t n = static_cast<int32_t>(random() % 12);
+        const bool fits = n <= pool.n_free();
+        ASSERT_EQ(pool.try_acquire(n, pages), fits);
+        if (fits) holders.insert(holders.begin() + static_cast<ptrdiff_t>(random() % (holders.size() + 1)), pages);
+      }
+      pool.check_integrity();
+      std::set<int32_t> held;
+      size_t n_held = 0;
+      for (const auto& pages : holders) held.insert(pages.begin(), pages.end()), n_held += pages.size();
+      ASSERT_EQ(held.size(), n_held) << "a page has two holders";
+      ASSERT_EQ(static_cast<size_t>(pool.n_held()), n_held);
+    }
+    for (const auto& pages : holders) pool.release(pages);
+    EXPECT_EQ(pool.n_free(), pool.n_pages());
+  }
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,74 @@
+// Does every row of every layer have memory of its own?
+#include "kv/paged_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace ferrox {
+namespace {
+
+KvLayout odd_layout() {
+  return {{{.n_kv_heads = 3, .k_dim = 5, .v_dim = 2}, {.n_kv_heads = 1, .k_dim = 1, .v_dim = 7}},
+          3,
+          DType::kF16,
+          DType::kF32};
+}
+
+template <class Visit>
+void each_row(const PagedStore& store, const Visit& visit) {
+  for (const KvLayerView& layer : store.layers()) {
+    for (int32_t page = 0; page < store.n_pages(); ++page) {
+      for (int head = 0; head < layer.n_kv_heads; ++head) {
+        for (int row = 0; row < layer.page_rows; ++row) {
+          visit(layer.k_row(page, head, row), layer.k_row_bytes);
+          visit(layer.v_row(page, head, row), layer.v_row_bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST(PagedStore, RowsDontOverlapAndAddUpToThePrice) {
+  PagedStore store = *PagedStore::create(odd_layout(), 4);
+  uint8_t tag = 0;
+  uint64_t n_bytes = 0;
+  each_row(store, [&](std::byte* row, int32_t row_bytes) {
+    std::memset(row, ++tag, static_cast<size_t>(row_bytes));
+    n_bytes += static_cast<uint64_t>(row_bytes);
+  });
+  EXPECT_EQ(n_bytes, store.size_bytes());
+  EXPECT_EQ(n_bytes, 4 * kv_page_bytes(odd_layout()));
+  const PagedStore moved = std::move(store);
+  tag = 0;
+  each_row(moved, [&](const std::byte* row, int32_t row_bytes) {
+    ++tag;
+    for (int32_t i = 0; i < row_bytes; ++i) ASSERT_EQ(static_cast<uint8_t>(row[i]), tag);
+  });
+}
+
+TEST(PagedStore, FloatsAreAligned) {
+  const PagedStore store = *PagedStore::create(odd_layout(), 3);
+  for (const KvLayerView& layer : store.layers()) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(layer.k) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(layer.v) % 64, 0u);
+  }
+}
+
+TEST(PagedStore, RefusesWhatTheMachineCantAddress) {
+  KvLayout layout{{{.n_kv_heads = 1 << 20, .k_dim = 1 << 20, .v_dim = 1 << 20}}, 65536, DType::kF32, DType::kF32};
+  EXPECT_EQ(PagedStore::create(layout, std::numeric_limits<int32_t>::max()).error().code, ErrorCode::kMemoryBudget);
+  layout.page_rows = 0;
+  EXPECT_EQ(PagedStore::create(layout, 1).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(PagedStore, AModelWithoutKvHasAStoreToo) {
+  const PagedStore store = *PagedStore::create({{}, 32, DType::kF16, DType::kF16}, 10);
+  EXPECT_TRUE(store.layers().empty());
+  EXPECT_EQ(store.size_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace ferrox
