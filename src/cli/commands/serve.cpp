@@ -1,0 +1,122 @@
+// How is a model served over HTTP? Until SIGTERM or Ctrl-C, which let running requests finish.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/input_text.h"
+#include "cli/load_options.h"
+#include "cli/option_table.h"
+#include "cli/terminal.h"
+#include "server/server.h"
+
+namespace ferrox {
+namespace {
+
+struct Arguments {
+  LoadArguments load;
+  ServerOptions server;
+  std::string api_key_file;
+  std::string log_level = "info";
+  double timeout_s = 0;
+  double drain_timeout_s = 15;
+};
+
+Result<std::vector<std::string>> keys_of_file(const std::string& path) {
+  TRY_ASSIGN(const auto text, read_text_file(path));
+  std::vector<std::string> keys;
+  for (auto& line : CLI::detail::split(text, '\n')) {
+    CLI::detail::trim(line);
+    if (!line.empty() && line[0] != '#') keys.push_back(line);
+  }
+  if (keys.empty()) return make_error(ErrorCode::kInvalidArgument, "{}: expected a key a line, found none", path);
+  return keys;
+}
+
+Result<ServerOptions> resolve_server(const Arguments& arguments) {
+  ServerOptions options = arguments.server;
+  if (!arguments.api_key_file.empty()) {
+    TRY_ASSIGN(const auto keys, keys_of_file(arguments.api_key_file));
+    options.api_keys.insert(options.api_keys.end(), keys.begin(), keys.end());
+  }
+  for (const auto& key : options.api_keys) {
+    if (key.empty()) return make_error(ErrorCode::kInvalidArgument, "--api-key: expected a key, found an empty one");
+  }
+  options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
+  return options;
+}
+
+Result<std::unique_ptr<Engine>> load(const Arguments& arguments) {
+  TRY_ASSIGN(EngineOptions options, resolve_load(arguments.load));
+  ProgressBar bar("loading");
+  options.default_timeout_ms = static_cast<int64_t>(arguments.timeout_s * 1000);
+  options.on_load_progress = [&bar](double fraction) { bar.update(fraction); };
+  return Engine::load(options);
+}
+
+Result<void> serve(const Arguments& arguments) {
+  TRY_ASSIGN(const ServerOptions options, resolve_server(arguments));
+  TRY_ASSIGN(const auto engine, load(arguments));
+  TRY_ASSIGN(const auto server, Server::open(*engine, options));
+  log().info("{}: {} positions a request, {} for keys and values", engine->model_id(), engine->context_length(),
+             format_bytes(engine->kv_bytes()));
+  log().info("listening on {}", server->url());
+  server->run();
+  log().info("stopped");
+  return {};
+}
+
+ExitCode run(const Arguments& arguments) {
+  if (const auto set = set_log_level(arguments.log_level); !set) return report_usage(set.error());
+  const auto served = serve(arguments);
+  return served ? ExitCode::kSuccess : report_failure(served.error());
+}
+
+constexpr OptionRow<EngineOptions> kCapacityRows[] = {
+    {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"},
+    {"--max-queue", &EngineOptions::max_queue, 0, 1 << 20, "most requests that wait"},
+    {"-n,--predict,--n-predict", &EngineOptions::default_max_tokens, -1, 1e12, "tokens of an answer without a limit"},
+};
+
+void add_server_options(CLI::App& app, Arguments& arguments) {
+  constexpr const char* kGroup = "Server";
+  ServerOptions& server = arguments.server;
+  app.add_option("--host", server.host, "address to listen on")->capture_default_str()->group(kGroup);
+  app.add_option("--port", server.port, "port to listen on; 0: a free one")->capture_default_str()->group(kGroup);
+  app.add_option("--api-key", server.api_keys, "a key that callers must give, repeatable")
+      ->delimiter(',')
+      ->group(kGroup);
+  app.add_option("--api-key-file", arguments.api_key_file, "keys, one a line")->group(kGroup);
+  app.add_flag("--allow-unauthenticated-remote", server.allow_unauthenticated_remote,
+               "serve other machines without a key")
+      ->group(kGroup);
+  app.add_option("--allowed-host", server.allowed_hosts, "a name that Host and Origin may carry, repeatable")
+      ->group(kGroup);
+  app.add_flag("--strict", server.strict_fields, "refuse fields that aren't known")->group(kGroup);
+  app.add_flag("--strict-model", server.strict_model, "refuse other model names than this model's")->group(kGroup);
+  const auto add_seconds = [&](const char* flags, double& seconds, const char* help) {
+    app.add_option(flags, seconds, help)->capture_default_str()->check(number_within(0, 1e6))->group(kGroup);
+  };
+  add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
+  add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
+  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error, off")
+      ->capture_default_str()
+      ->group(kGroup);
+  add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_load_options(app, arguments->load);
+  add_server_options(app, *arguments);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command command_serve;
+const Command command_serve = {"serve", "answers over HTTP as OpenAI's API does", add};
+
+}  // namespace ferrox
