@@ -12,6 +12,8 @@ namespace {
 #define CONTRACTION "'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL])"
 #define SPACES_BEFORE_WORD R"(|\s+(?!\S))"
 #define LINE_ENDS R"(|\s*[\r\n]+)"
+// Where space runs come out in several pieces: not looked for again inside a run, whose first piece has looked.
+#define LINE_ENDS_ONCE R"(|(?<![^\S\r\n])\s*[\r\n]+)"
 #define WORD R"(|[^\r\n\p{L}\p{N}]?\p{L}+)"
 #define SYMBOLS R"(| ?[^\s\p{L}\p{N}]+[\r\n]*)"
 #define SYMBOLS_AND_SLASHES R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*)"
@@ -96,7 +98,7 @@ constexpr PreTokenizerRules kRules[] = {
     {"glm5", {kLlama3}, kLookUpFirst},
     {"jais-2",
      {whole(CONTRACTION WORD
-            R"(|\p{N}{1,3})" SYMBOLS LINE_ENDS
+            R"(|\p{N}{1,3})" SYMBOLS LINE_ENDS_ONCE
             R"(|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S))"
             R"(|\s{4}(?!\S)|\s{1,2}(?!\S)|\s)")}},
     {"minicpm5",
