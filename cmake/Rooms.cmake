@@ -52,3 +52,10 @@ function(collect_fuzzers folder)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   endforeach()
 endfunction()
+
+# collect_bench(<folder>): the model maker; measurements themselves are the program's own `bench`.
+function(collect_bench folder)
+  add_executable(make_model EXCLUDE_FROM_ALL ${folder}/make_model.cpp ${folder}/random_blocks.cpp)
+  target_include_directories(make_model PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(make_model PRIVATE room_gguf)
+endfunction()

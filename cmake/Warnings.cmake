@@ -1,5 +1,8 @@
 # Flags that hold for every object of the project.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict)  # g++ 12 sees overlaps in std::string's operator+ (GCC bug 105651)
+endif()
 # A sum has one order and one rounding in every build: no fused operation that the source doesn't name.
 add_compile_options(-ffp-contract=off)
 if(FERROX_SANITIZE)

@@ -1,0 +1,87 @@
+#include "bench/random_blocks.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/half.h"
+
+namespace ferrox::bench {
+namespace {
+
+/// Offsets of a block's F16 scales and the largest weight that a scale of 1 allows.
+struct ScaleLayout {
+  DType dtype;
+  std::vector<int> scale_offsets;
+  std::vector<int> min_offsets;
+  float largest;
+};
+
+const std::vector<ScaleLayout>& scale_layouts() {
+  static const std::vector<ScaleLayout> layouts = {
+      {DType::kQ4_0, {0}, {}, 8},           {DType::kQ4_1, {0}, {2}, 15},          {DType::kQ5_0, {0}, {}, 16},
+      {DType::kQ5_1, {0}, {2}, 31},         {DType::kQ8_0, {0}, {}, 128},          {DType::kQ2_K, {80}, {82}, 3 * 15},
+      {DType::kQ3_K, {108}, {}, 4 * 32},    {DType::kQ4_K, {0}, {2}, 15 * 63},     {DType::kQ5_K, {0}, {2}, 31 * 63},
+      {DType::kQ6_K, {208}, {}, 32 * 128},  {DType::kIQ4_NL, {0}, {}, 127},        {DType::kIQ4_XS, {0}, {}, 127 * 32},
+      {DType::kIQ2_XXS, {0}, {}, 43 * 4},   {DType::kIQ2_XS, {0}, {}, 43 * 4},     {DType::kIQ2_S, {0}, {}, 43 * 4},
+      {DType::kIQ3_XXS, {0}, {}, 62 * 8},   {DType::kIQ3_S, {0}, {}, 15 * 31},     {DType::kIQ1_S, {0}, {}, 17},
+      {DType::kTQ1_0, {52}, {}, 1},         {DType::kTQ2_0, {64}, {}, 1},          {DType::kQ1_0, {0}, {}, 1},
+      {DType::kQ2_0, {0}, {}, 2}};
+  return layouts;
+}
+
+uint64_t next_random(uint64_t& state) {  // splitmix64
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+void put_half(std::byte* block, int offset, float value) {
+  const uint16_t half = float_to_half(value);
+  std::memcpy(block + offset, &half, sizeof half);
+}
+
+float uniform(uint64_t& state, float magnitude) {
+  return (static_cast<float>(next_random(state) >> 40) * 0x1p-23f - 1.0f) * magnitude;
+}
+
+void fill_floats(const FormatInfo& format, float magnitude, uint64_t state, std::span<std::byte> out) {
+  for (size_t i = 0; i < out.size(); i += static_cast<size_t>(format.block_bytes)) {
+    const float value = uniform(state, magnitude);
+    const uint16_t bits = format.dtype == DType::kF16 ? float_to_half(value) : float_to_bf16(value);
+    if (format.dtype == DType::kF32) {
+      std::memcpy(out.data() + i, &value, sizeof value);
+    } else {
+      std::memcpy(out.data() + i, &bits, sizeof bits);
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint64_t seed, std::span<std::byte> out) {
+  if (format.block_elements == 1) {
+    fill_floats(format, magnitude, seed, out);
+    return {};
+  }
+  for (size_t i = 0; i + 8 <= out.size(); i += 8) {
+    const uint64_t bits = next_random(seed);
+    std::memcpy(out.data() + i, &bits, sizeof bits);
+  }
+  if (format.dtype == DType::kMXFP4) {
+    for (size_t i = 0; i < out.size(); i += 17) out[i] = std::byte{120};  // 2^(120 - 128) times 0 .. 12
+    return {};
+  }
+  for (const ScaleLayout& layout : scale_layouts()) {
+    if (layout.dtype != format.dtype) continue;
+    const float scale = magnitude / layout.largest;
+    for (size_t i = 0; i < out.size(); i += static_cast<size_t>(format.block_bytes)) {
+      for (const int offset : layout.scale_offsets) put_half(out.data() + i, offset, scale);
+      for (const int offset : layout.min_offsets) put_half(out.data() + i, offset, scale / 4);
+    }
+    return {};
+  }
+  return make_error(ErrorCode::kUnsupported, "random weights: no scale layout for {}", format.name);
+}
+
+}  // namespace ferrox::bench

@@ -1,0 +1,17 @@
+// What do random weights of a format look like? Random codes with scales that keep the model's numbers tame.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "tensor/format.h"
+
+namespace ferrox::bench {
+
+/// Fills whole blocks of `format` with random codes; decoded weights stay within about `magnitude`.
+/// Errors: a format whose scales this maker doesn't know how to set.
+Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint64_t seed, std::span<std::byte> out);
+
+}  // namespace ferrox::bench
