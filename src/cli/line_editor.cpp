@@ -3,6 +3,7 @@
 #include <histedit.h>
 
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,9 +57,11 @@ struct LineEditor::Terminal {
     el_end(editor);
   }
 
-  // While a line is edited Ctrl-C is a key like others, not a signal: it drops the line.
+  // While a line is edited, Ctrl-C and Ctrl-Z are keys like others, not signals: dropping a line is no interrupt.
   void bind_keys() {
-    el_set(editor, EL_SETTY, "-d", "intr=", nullptr);
+    el_set(editor, EL_SETTY, "-d", "-isig", nullptr);
+    el_set(editor, EL_ADDFN, "ferrox-suspend", "stops the program", &suspend);
+    el_set(editor, EL_BIND, "^Z", "ferrox-suspend", nullptr);
     el_set(editor, EL_ADDFN, "ferrox-drop-line", "drops the line", &drop_line);
     el_set(editor, EL_BIND, "^C", "ferrox-drop-line", nullptr);
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
@@ -69,6 +72,13 @@ struct LineEditor::Terminal {
   static unsigned char drop_line(EditLine* editor, int) {
     self(editor)->interrupted = true;
     return CC_EOF;
+  }
+
+  static unsigned char suspend(EditLine* editor, int) {
+    el_set(editor, EL_PREP_TERM, 0);
+    std::raise(SIGTSTP);  // goes on here when the shell continues it
+    el_set(editor, EL_PREP_TERM, 1);
+    return CC_REDISPLAY;
   }
 
   static Terminal* self(EditLine* editor) {

@@ -145,7 +145,7 @@ CLI::Option* add_list(CLI::App& app, const char* flags, std::string& list, const
   return app.add_option(flags, list, help)
       ->capture_default_str()
       ->expected(1)
-      ->delimiter('\0')
+      ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::Join);
 }
 
