@@ -1,10 +1,11 @@
-// Does docs/cli.md know every command and every flag?
+// Do the pages of docs/ know every command, flag and format?
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "cli/command.h"
+#include "tensor/format.h"
 
 namespace ferrox {
 namespace {
@@ -29,6 +30,15 @@ TEST(Docs, TheCommandLinePageNamesEveryCommandAndFlag) {
       for (const auto& name : option->get_snames()) named |= page.find("-" + name + " ") != std::string::npos;
       EXPECT_TRUE(named) << (*command)->name << " " << option->get_name();
     }
+  }
+}
+
+TEST(Docs, TheFormatsPageHasARowPerFormat) {
+  const std::string page = text_of(FERROX_SOURCE_DIR "/docs/formats.md");
+  for (const auto* const* format = all_format; *format != nullptr; ++format) {
+    const std::string row =
+        fmt::format("| {} | {} | {} |", (*format)->name, (*format)->block_elements, (*format)->block_bytes);
+    EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 
