@@ -73,7 +73,7 @@ TEST(ArchVectors, LogitsMatchInEveryChunking) {
     ++n_models;
     seen.insert(*architecture);
   }
-  std::printf("[ vectors  ] %d models of %zu families\n", n_models, seen.size());
+  testing::record_vectors(static_cast<size_t>(n_models));
   EXPECT_GT(n_models, 0);
   for (const auto* const* arch = all_arch; *arch != nullptr; ++arch) {
     EXPECT_TRUE(seen.contains((*arch)->gguf_name)) << (*arch)->gguf_name << " has no outside vector";

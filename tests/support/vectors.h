@@ -29,6 +29,11 @@ inline bool vectors_required() {
   return value != nullptr && std::string(value) == "1";
 }
 
+/// In a test body: says that n_vectors outside vectors passed through it. `make test` adds them up.
+inline void record_vectors(size_t n_vectors) {
+  ::testing::Test::RecordProperty("outside_vectors", std::to_string(n_vectors));
+}
+
 }  // namespace ferrox::testing
 
 /// In a test body: binds `name` to the folder, or skips (fails when vectors are required).

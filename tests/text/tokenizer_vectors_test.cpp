@@ -25,6 +25,7 @@ TEST_P(TokenizerVectors, GiveTheSameIds) {
   std::ifstream in(dir / "vocab" / (std::string(GetParam()) + ".cases.json"));
   const auto cases = nlohmann::json::parse(in);
   ASSERT_GE(cases.size(), 400U);
+  testing::record_vectors(cases.size());
   for (const auto& c : cases) {
     const std::string text = c["text"];
     EXPECT_EQ(tokenizer.encode(text, SpecialTokens::kAsText), c["plain"].get<std::vector<int32_t>>()) << c["text"];
