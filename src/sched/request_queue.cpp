@@ -5,8 +5,10 @@
 namespace ferrox {
 
 Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slots) {
-  if (static_cast<int64_t>(size()) >= static_cast<int64_t>(max_waiting_) + n_open_slots) {
-    return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may", size(), max_waiting_);
+  const int32_t n_waiting = size() - n_open_slots;
+  if (n_waiting >= max_waiting_) {
+    return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may", n_waiting,
+                      max_waiting_);
   }
   waiting_.push_back(request);
   return {};

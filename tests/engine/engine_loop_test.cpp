@@ -4,20 +4,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <set>
+
 #include "support/event_log.h"
 #include "support/fake_model.h"
 #include "support/fake_vocabulary.h"
+#include "support/gate.h"
 
 namespace ferrox {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::EventLog;
 using testing::fake_vocabulary;
 using testing::FakeModel;
+using testing::Gate;
+using ::testing::HasSubstr;
 using testing::kEndToken;
 
-struct Setup {
+struct RigShape {
   int32_t page_rows = 4;
   int32_t n_pages = 64;
   int64_t context_length = 128;
@@ -28,14 +34,14 @@ struct Setup {
 
 /// A model with an engine around it.
 struct Rig {
-  explicit Rig(const Setup& setup = {}) : model(setup.batch_rows) {
-    const KvLayout layout{model.shape().kv_layers, setup.page_rows, DType::kF32, DType::kF32};
-    loop.emplace(model, fake_vocabulary(), *PagedStore::create(layout, setup.n_pages),
+  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows) {
+    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32};
+    loop.emplace(model, fake_vocabulary(), *PagedStore::create(layout, shape.n_pages),
                  EngineLoopOptions{.n_threads = 1,
-                                   .context_length = setup.context_length,
-                                   .n_parallel = setup.n_parallel,
-                                   .batch_rows = setup.batch_rows,
-                                   .max_queue = setup.max_queue,
+                                   .context_length = shape.context_length,
+                                   .n_parallel = shape.n_parallel,
+                                   .batch_rows = shape.batch_rows,
+                                   .max_queue = shape.max_queue,
                                    .default_max_tokens = 16,
                                    .default_timeout_ms = 0});
   }
@@ -46,6 +52,15 @@ struct Rig {
     EXPECT_TRUE(id) << id.error().message;
     last_id = id ? *id : 0;
     return log;
+  }
+
+  /// Every page is free again and nothing runs or waits.
+  void expect_at_rest() {
+    ASSERT_TRUE(loop->wait_idle(60000));
+    const EngineStatus status = loop->status();
+    EXPECT_EQ(status.n_pages_free, status.n_pages_total);
+    EXPECT_EQ(status.n_running, 0);
+    EXPECT_EQ(status.n_queued, 0);
   }
 
   FakeModel model;
@@ -83,9 +98,319 @@ TEST(EngineLoop, AnswersAsTheTokenLoopAloneDoes) {
   const GenerationRequest request = make_request({1, 2, 3, 4, 5}, 20);
   EventLog log = rig.submit(request);
   EXPECT_EQ(log.ids(), judge_ids(request, 20));
+  const DoneEvent done = log.done();
+  EXPECT_EQ(done.reason, FinishReason::kLength);
+  EXPECT_EQ(done.usage.prompt_tokens, 5);
+  EXPECT_EQ(done.usage.completion_tokens, 20);
+  EXPECT_FALSE(done.usage.cached_tokens);
+  EXPECT_TRUE(done.usage.time_to_first_token_ms);
+  rig.expect_at_rest();
+}
+
+TEST(EngineLoop, TellsOfEachChunkOfAPrompt) {
+  Rig rig({.n_parallel = 2, .batch_rows = 4});
+  EventLog log = rig.submit(make_request(std::vector<int32_t>(10, 1), 2));
+  std::vector<int64_t> processed;
+  for (const Event& event : log.wait()) {
+    if (const auto* progress = std::get_if<PromptProgressEvent>(&event)) {
+      processed.push_back(progress->n_processed);
+      EXPECT_EQ(progress->n_prompt, 10);
+    }
+  }
+  EXPECT_EQ(processed, (std::vector<int64_t>{4, 8, 10}));
+}
+
+// O6, and the promise behind it: neighbours, chunks, page sizes and cancellations change nothing.
+TEST(EngineLoop, TheSameTextWhateverElseRuns) {
+  std::vector<GenerationRequest> requests;
+  for (uint64_t i = 0; i < 24; ++i) {
+    std::vector<int32_t> prompt(1 + i * 5 % 23);
+    for (size_t j = 0; j < prompt.size(); ++j) prompt[j] = static_cast<int32_t>((i * 7 + j * j) % 60);
+    requests.push_back(make_request(prompt, static_cast<int64_t>(1 + i * 3 % 17), i));
+    if (i % 5 == 0) requests.back().sampling.temperature = 0;
+    if (i % 3 == 0) requests.back().sampling.repeat_penalty = 1.3f;
+    if (i % 7 == 0) requests.back().sampling.mirostat = 2;
+  }
+  for (const RigShape& shape : {RigShape{}, RigShape{.page_rows = 1, .n_pages = 300, .n_parallel = 1, .batch_rows = 1},
+                                RigShape{.page_rows = 16, .n_pages = 6, .n_parallel = 8, .batch_rows = 9},
+                                RigShape{.page_rows = 64, .n_pages = 40, .n_parallel = 16, .batch_rows = 64}}) {
+    Rig rig(shape);
+    std::vector<EventLog> logs;
+    for (const GenerationRequest& request : requests) {
+      EventLog neighbour = rig.submit(make_request({9, 9, 9}, 30));
+      logs.push_back(rig.submit(request));
+      rig.loop->cancel(rig.last_id - 1);
+    }
+    for (size_t i = 0; i < requests.size(); ++i) {
+      EXPECT_EQ(logs[i].ids(), judge_ids(requests[i], *requests[i].max_tokens)) << "request " << i;
+    }
+    rig.expect_at_rest();
+  }
+}
+
+// A1: four requests that together are larger than the store; all are served to their end.
+TEST(EngineLoop, WhatDoesntFitNowWaitsAndIsServedInFull) {
+  Rig rig({.page_rows = 4, .n_pages = 24, .context_length = 96, .n_parallel = 4});
+  std::vector<EventLog> logs;
+  for (int32_t i = 0; i < 4; ++i) logs.push_back(rig.submit(make_request(std::vector<int32_t>(30, i), 40)));
+  for (EventLog& log : logs) {
+    EXPECT_EQ(log.done().reason, FinishReason::kLength);
+    EXPECT_EQ(log.ids().size(), 40u);
+  }
+  rig.expect_at_rest();
+}
+
+// A2: what can never fit is refused once, with the arithmetic; nothing spins on it.
+TEST(EngineLoop, WhatNeverFitsIsRefusedBeforeAnyWork) {
+  Rig rig({.page_rows = 4, .n_pages = 8, .context_length = 128});
+  EventLog log;
+  const Error error = rig.loop->submit(make_request(std::vector<int32_t>(30, 1), 40), log.sink()).error();
+  EXPECT_EQ(error.code, ErrorCode::kMemoryBudget);
+  EXPECT_THAT(error.message, HasSubstr("70 positions > 32 positions"));
+  EXPECT_FALSE(log.ended());
+  EXPECT_EQ(rig.loop->status().n_steps, 0u);
+  EventLog small = rig.submit(make_request({1}, 3));
+  EXPECT_EQ(small.done().reason, FinishReason::kLength);
+}
+
+TEST(EngineLoop, OneAttemptThenAClearRefusal) {
+  Gate gate;
+  Rig rig({.page_rows = 4, .n_pages = 8, .context_length = 32});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  EventLog holder = rig.submit(make_request({1, 2}, 30));
+  gate.wait_for_arrivals(1);
+  GenerationRequest hasty = make_request({3}, 4);
+  hasty.timeout_ms = 0;
+  EventLog refused = rig.submit(hasty);
+  gate.open();
+  const Error error = refused.error();
+  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+  EXPECT_THAT(error.message, HasSubstr("no room before the deadline"));
+  EXPECT_EQ(holder.done().reason, FinishReason::kLength);
+  rig.expect_at_rest();
+  EventLog admitted = rig.submit(hasty);
+  EXPECT_EQ(admitted.done().reason, FinishReason::kLength) << "with room, one attempt is enough";
+}
+
+// A6: the bound of the queue is exact, however fast requests come.
+TEST(EngineLoop, TheQueueIsBoundedExactly) {
+  Gate gate;
+  Rig rig({.n_parallel = 1, .max_queue = 2});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  std::vector<EventLog> accepted;
+  int n_refused = 0;
+  for (int i = 0; i < 10; ++i) {
+    EventLog log;
+    const Result<RequestId> id = rig.loop->submit(make_request({1}, 2), log.sink());
+    if (id) accepted.push_back(log);
+    if (id) continue;
+    ++n_refused;
+    EXPECT_EQ(id.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(id.error().message, "queue is full: 2 requests wait, at most 2 may");
+  }
+  EXPECT_EQ(n_refused, 7) << "one runs, two wait";
+  gate.open();
+  for (EventLog& log : accepted) EXPECT_EQ(log.done().reason, FinishReason::kLength);
+}
+
+// D1, D2: a cancelled request stops within a step, also inside its prompt.
+TEST(EngineLoop, ACancelledPromptStopsWithinAStep) {
+  Gate gate;
+  Rig rig({.n_parallel = 2, .batch_rows = 4});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  EventLog log = rig.submit(make_request(std::vector<int32_t>(100, 1), 5));
+  gate.wait_for_arrivals(1);
+  rig.loop->cancel(rig.last_id);
+  gate.permit(1);
+  const DoneEvent done = log.done();
+  EXPECT_EQ(done.reason, FinishReason::kCancelled);
+  EXPECT_EQ(done.usage.completion_tokens, 0);
+  gate.open();
+  rig.expect_at_rest();
+  EXPECT_EQ(rig.loop->status().n_steps, 1u);
+}
+
+TEST(EngineLoop, ACancelledAnswerStopsWithinAStep) {
+  Gate gate;
+  Rig rig;
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  EventLog log = rig.submit(make_request({1, 2, 3}, 50));
+  gate.permit(4);
+  gate.wait_for_arrivals(5);  // inside the fifth step
+  rig.loop->cancel(rig.last_id);
+  rig.loop->cancel(rig.last_id);
+  gate.open();
+  EXPECT_EQ(log.done().reason, FinishReason::kCancelled);
+  EXPECT_EQ(log.ids().size(), 4u);
+  rig.loop->cancel(rig.last_id);
+  rig.loop->cancel(987654);
+  rig.expect_at_rest();
+}
+
+// D3: a request that is cancelled while it waits disturbs nobody.
+TEST(EngineLoop, CancellingAQueuedRequestLeavesTheRunningOneAlone) {
+  Gate gate;
+  Rig rig({.n_parallel = 1});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  const GenerationRequest request = make_request({4, 5, 6}, 12);
+  EventLog running = rig.submit(request);
+  gate.wait_for_arrivals(1);
+  EventLog queued = rig.submit(make_request({7}, 12));
+  rig.loop->cancel(rig.last_id);
+  gate.open();
+  EXPECT_EQ(queued.done().reason, FinishReason::kCancelled);
+  EXPECT_EQ(running.ids(), judge_ids(request, 12));
+  rig.expect_at_rest();
+}
+
+TEST(EngineLoop, OneRequestsFailureIsItsOwn) {
+  Rig rig;
+  const GenerationRequest good = make_request({1, 2}, 20);
+  EventLog first = rig.submit(good);
+  EventLog poisoned = rig.submit(make_request({5, FakeModel::kPoison}, 20));
+  EventLog second = rig.submit(good);
+  EXPECT_EQ(poisoned.error().message, "model gave no finite logits");
+  EXPECT_EQ(first.ids(), judge_ids(good, 20));
+  EXPECT_EQ(second.ids(), judge_ids(good, 20));
+  rig.expect_at_rest();
+}
+
+// X1, X2, X3: at the end of the context an answer ends with `length`; nothing shifts, nothing goes on for ever.
+TEST(EngineLoop, AnswersEndAtTheContext) {
+  Rig rig({.context_length = 32});
+  for (const int64_t max_tokens : {int64_t{-1}, int64_t{1000000}}) {
+    EventLog log = rig.submit(make_request({1, 2, 3}, max_tokens));
+    EXPECT_EQ(log.done().reason, FinishReason::kLength);
+    EXPECT_EQ(log.ids().size(), 29u);
+  }
+  GenerationRequest unlimited = make_request({1}, 0);
+  unlimited.max_tokens.reset();
+  EventLog log = rig.submit(unlimited);
+  EXPECT_EQ(log.ids().size(), 16u) << "the default limit";
+}
+
+TEST(EngineLoop, AStepNeverAsksMoreLogitRowsThanRequestsRun) {
+  size_t most = 0;
+  Rig rig({.n_pages = 200, .n_parallel = 3, .batch_rows = 32});
+  rig.model.on_forward = [&](const Batch& batch) {
+    most = std::max(most, batch.logit_rows.size());
+    size_t n_rows = 0;
+    for (const BatchSegment& segment : batch.segments) n_rows += static_cast<size_t>(segment.n_rows);
+    EXPECT_EQ(n_rows, batch.tokens.size());
+    EXPECT_LE(n_rows, 32u);
+    EXPECT_LE(batch.logit_rows.size(), batch.segments.size());
+  };
+  std::vector<EventLog> logs;
+  for (int32_t i = 0; i < 10; ++i) logs.push_back(rig.submit(make_request(std::vector<int32_t>(20, i), 10)));
+  for (EventLog& log : logs) log.wait();
+  EXPECT_LE(most, 3u);
+}
+
+TEST(EngineLoop, DrainingRefusesTheNewAndFinishesTheOld) {
+  Rig rig;
+  EventLog log = rig.submit(make_request({1}, 30));
+  rig.loop->drain();
+  EventLog late;
+  EXPECT_EQ(rig.loop->submit(make_request({1}, 3), late.sink()).error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(rig.loop->wait_idle(60000));
   EXPECT_EQ(log.done().reason, FinishReason::kLength);
-  EXPECT_EQ(log.done().usage.prompt_tokens, 5);
-  EXPECT_EQ(log.done().usage.completion_tokens, 20);
+}
+
+TEST(EngineLoop, DestructionCancelsWhatRunsAndWhatWaits) {
+  Gate gate;
+  EventLog running;
+  EventLog queued;
+  {
+    Rig rig({.n_parallel = 1});
+    rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+    running = rig.submit(make_request({1}, 100));
+    gate.wait_for_arrivals(1);
+    queued = rig.submit(make_request({2}, 100));
+    EXPECT_FALSE(rig.loop->wait_idle(0));
+    gate.open();
+  }
+  EXPECT_TRUE(running.ended());
+  EXPECT_TRUE(queued.ended());
+}
+
+TEST(EngineLoop, ASinkMayCallTheEngine) {
+  Rig rig;
+  EventLog inner;
+  EventLog outer;
+  const auto sink = [&, forward = outer.sink()](Event event) {
+    if (std::holds_alternative<TokenEvent>(event) && !inner.ended() && rig.loop->status().n_running == 1) {
+      EXPECT_TRUE(rig.loop->submit(make_request({2}, 1), inner.sink()));
+    }
+    forward(std::move(event));
+  };
+  ASSERT_TRUE(rig.loop->submit(make_request({1}, 1), sink));
+  EXPECT_EQ(outer.done().reason, FinishReason::kLength);
+  EXPECT_EQ(inner.done().reason, FinishReason::kLength);
+}
+
+/// Random submissions and cancellations; whoever isn't cancelled must get the judge's answer.
+void run_random_schedule(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t n) { return static_cast<int32_t>(random() % n); };
+  const int32_t n_parallel = 1 + below(6);
+  Rig rig({.page_rows = 1 + below(9),
+           .n_pages = 20 + below(60),
+           .context_length = 20 + below(80),
+           .n_parallel = n_parallel,
+           .batch_rows = n_parallel + below(20),
+           .max_queue = 1 + below(12)});
+  struct Pending {
+    GenerationRequest request;
+    RequestId id;
+    EventLog log;
+    bool cancelled;
+  };
+  std::vector<Pending> pending;
+  for (int step = 0; step < 60; ++step) {
+    if (!pending.empty() && below(4) == 0) {
+      Pending& victim = pending[random() % pending.size()];
+      rig.loop->cancel(victim.id);
+      victim.cancelled = true;
+      continue;
+    }
+    std::vector<int32_t> prompt(static_cast<size_t>(1 + below(30)));
+    for (int32_t& token : prompt) token = below(62);
+    GenerationRequest request = make_request(prompt, below(20), random());
+    EventLog log;
+    if (const Result<RequestId> id = rig.loop->submit(request, log.sink()))
+      pending.push_back({request, *id, log, false});
+  }
+  for (Pending& p : pending) {
+    const std::vector<int32_t> ids = p.log.ids();
+    const DoneEvent done = p.log.done();
+    const std::vector<int32_t> want = judge_ids(p.request, done.usage.completion_tokens);
+    EXPECT_EQ(ids, want) << "seed " << seed << " request " << p.id;
+    EXPECT_TRUE(p.cancelled || done.reason != FinishReason::kCancelled);
+  }
+  rig.expect_at_rest();
+}
+
+TEST(EngineLoop, RandomSchedulesGiveTheirPagesBack) {
+  for (uint32_t seed = 0; seed < 150; ++seed) run_random_schedule(seed);
+}
+
+TEST(EngineLoop, ManyThreadsMaySubmitAndCancel) {
+  Rig rig({.n_pages = 100, .n_parallel = 8, .batch_rows = 32, .max_queue = 1000});
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&rig, t] {
+      for (uint32_t i = 0; i < 50; ++i) {
+        EventLog log;
+        const GenerationRequest request = make_request({static_cast<int32_t>(t), static_cast<int32_t>(i % 60)}, 8, i);
+        const RequestId id = *rig.loop->submit(request, log.sink());
+        if (i % 3 == 0) rig.loop->cancel(id);
+        EXPECT_TRUE(i % 3 != 1 || log.ids() == judge_ids(request, 8));
+        rig.loop->status();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  rig.expect_at_rest();
 }
 
 }  // namespace
