@@ -46,28 +46,32 @@ Result<TemplateSource> template_source(const Arguments& arguments) {
   return source;
 }
 
-/// The variables: an object, or a bare list of messages.
-Result<Json> read_variables(const std::string& path) {
+struct Variables {
+  Json json;
+};
+
+/// An object of variables, or a bare list of messages.
+Result<Variables> read_variables(const std::string& path) {
   TRY_ASSIGN(const auto text, read_text_file(path));
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return make_error(ErrorCode::kInvalidArgument, "{}: expected JSON", path);
-  if (json.is_array()) return Json{{"messages", std::move(json)}, {"add_generation_prompt", true}};
-  if (json.is_object()) return json;
+  if (json.is_array()) return Variables{{{"messages", std::move(json)}, {"add_generation_prompt", true}}};
+  if (json.is_object()) return Variables{std::move(json)};
   return make_error(ErrorCode::kInvalidArgument, "{}: expected an object of variables or a list of messages, found {}",
                     path, json.type_name());
 }
 
 Result<std::string> render(const Arguments& arguments) {
   TRY_ASSIGN(auto source, template_source(arguments));
-  TRY_ASSIGN(const Json variables, read_variables(arguments.messages_file));
+  TRY_ASSIGN(const auto variables, read_variables(arguments.messages_file));
   RenderOptions options;
   options.trusted = std::move(source.trusted);
-  for (const auto& [name, value] : variables.items()) options.trusted.erase(name);
+  for (const auto& [name, value] : variables.json.items()) options.trusted.erase(name);
   if (!arguments.now.empty()) {
     TRY_ASSIGN(options.now, parse_clock(arguments.now));
   }
   TRY_ASSIGN(const auto parsed, JinjaTemplate::parse(source.jinja));
-  TRY_ASSIGN(const auto rendered, parsed.render(variables, options));
+  TRY_ASSIGN(const auto rendered, parsed.render(variables.json, options));
   return rendered.text();
 }
 
