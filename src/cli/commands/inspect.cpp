@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/metadata_view.h"
+#include "cli/model_file.h"
 #include "cli/model_summary.h"
 #include "cli/nearest_name.h"
 #include "cli/tensor_export.h"
@@ -115,7 +116,7 @@ ExitCode write_tensor(const GgufFile& file, const Arguments& arguments) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  const auto file = GgufFile::open(arguments.path);
+  const auto file = open_model_file(arguments.path);
   if (!file) return report_failure(file.error());
   if (!arguments.tensor.empty()) return write_tensor(*file, arguments);
   if (arguments.json) {
@@ -128,7 +129,7 @@ ExitCode run(const Arguments& arguments) {
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("file,-m,--model", arguments->path, "a GGUF file")->required();
+  app.add_option("file,-m,--model", arguments->path, "a GGUF file; without it the bundled model");
   app.add_flag("--json", arguments->json, "print JSON");
   app.add_flag("--full", arguments->full, "with --json: long arrays in full");
   app.add_flag("--tensors", arguments->list_tensors, "list every tensor");
