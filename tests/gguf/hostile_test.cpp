@@ -116,6 +116,11 @@ TEST(Hostile, CountsBeyondTheFile) {
   }
 }
 
+TEST(Hostile, CountsThatOnlyAHugeFileCouldBack) {
+  expect_refused(RawGguf::start(0, 65537).data(65537 * 14), "metadata pairs: expected at most 65536, found 65537");
+  expect_refused(RawGguf::start(262145, 0).data(262145 * 33), "tensors: expected at most 262144, found 262145");
+}
+
 TEST(Hostile, ValuesOfWrongKinds) {
   expect_refused(RawGguf::start(0, 1).string("k").number<uint32_t>(13).data(64),
                  "value type: expected 0 to 12, found 13");
@@ -194,6 +199,16 @@ TEST(Hostile, Alignments) {
   auto text = RawGguf::start(0, 1);
   expect_refused(text.key("general.alignment", ValueType::kString).string("32"),
                  "expected an unsigned integer, found a string");
+}
+
+// With an alignment of one, neighbours may touch and must not share a byte.
+TEST(Hostile, OverlapOfOneByte) {
+  for (const uint64_t second : {31, 32}) {
+    auto raw = RawGguf::start(2, 1);
+    raw.key("general.alignment", ValueType::kUint32).number<uint32_t>(1);
+    raw.tensor("a", {8}, kF32, 0).tensor("b", {8}, kF32, second).data(64, 1);
+    EXPECT_EQ(raw.parse().has_value(), second == 32);
+  }
 }
 
 TEST(Hostile, Versions) {
