@@ -25,6 +25,8 @@ def casual(r, q):
         q = r.choice(["Please {}", "Tell me, {}", "Hey, {}", "Hi, {}", "Can you tell me: {}", "Ok, {}", "So {}", "And {}",
                       "Hello, {}", "Question: {}", "Quick question: {}", "Do you know {}", "Now {}", "I want to know: {}"]
                      ).format(q[0].lower() + q[1:] if q[:2] != "I " else q)
+    elif r.random() < .04:
+        q = r.choice(["Hello! ", "Hi! ", "Hi. ", "Thanks! ", "Good morning. "]) + q
     x = r.random()
     if x < .07 and q[-1] in "?.":
         q = q[:-1] + r.choice([" please", " please" + q[-1], ", please" + q[-1], ", please"])
@@ -129,7 +131,7 @@ def _operands(r, op, test):
 
 
 def _written(r, a, b):
-    return (number_word(a), number_word(b)) if r.random() < .06 else (a, b)
+    return (number_word(a), number_word(b)) if r.random() < .03 else (a, b)
 
 
 def add(r, test=False):
@@ -142,6 +144,14 @@ def subtract(r, test=False):
     a, b = _operands(r, "-", test)
     x, y = _written(r, a, b)
     return casual(r, phrase(r, _SUB).format(a=x, b=y)), f"{a} - {b} = {a - b}"
+
+
+def sums(r, test=False):
+    """Several at once."""
+    pairs = [(*_operands(r, op, test), op) for op in r.choices("+-", k=r.randint(2, 6))]
+    gap, sep = r.choice(["", " ", " "]), r.choice([", ", ", ", " and ", "\n", "; "])
+    q = phrase(r, "Calculate {}|What is {}?|{}|Solve: {}|Calculate: {}|Compute {}").format(sep.join(f"{a}{gap}{op}{gap}{b}" for a, b, op in pairs))
+    return casual(r, q), ", ".join(f"{a} {op} {b} = {a + b if op == '+' else a - b}" for a, b, op in pairs)
 
 
 def multiply(r, test=False):
@@ -214,12 +224,6 @@ def spell_backwards(r, test=False):
     return casual(r, q).format(w), " ".join(w[::-1])
 
 
-def length(r, test=False):
-    w = word(r, test)
-    q = phrase(r, "How many letters does {} have?|How many letters are in {}?|How long is the word {}?|Count the letters of {}.")
-    return casual(r, q).format(w), f"{' '.join(w)}: {len(w)} letters"
-
-
 def _some(r, low=3, high=6):
     x = r.random()
     pool = NOUNS if x < .5 else ALL if x < .8 else NAMES if x < .9 else None
@@ -260,7 +264,7 @@ def repeat(r, test=False):
     t = _text(r)
     if held(t, 20) != test:
         return repeat(r, test)
-    q = phrase(r, "Repeat after me: {}|Repeat: {}|Say {}|Say: {}|Repeat this: {}|Write {}|Copy this: {}|Echo {}|Echo: {}|Please repeat {}|Print {}|Say '{}'|Repeat the words {}|Say \"{}\"")
+    q = phrase(r, "Repeat after me: {}|Repeat: {}|Say {}|Say: {}|Repeat this: {}|Write this: {}|Copy this: {}|Echo {}|Echo: {}|Please repeat {}|Print this: {}|Say '{}'|Repeat the words {}|Say \"{}\"")
     return (casual(r, q) if r.random() < .2 else q).format(t), t
 
 
@@ -316,6 +320,7 @@ def unknown(r, test=False):
                f"When did the {n} {v}?|What do people eat in {c}?|How can I {v}?|Write a poem about the {n}.|Do you like {n}s?|"
                f"How do I cook {n}?|What is the square root of {r.randint(2, 99)}?|Recommend a {n}.|Fix my {n}.|Summarize the {n}.|How heavy is a {n}?|"
                f"What should I {v} today?|Is the {n} better than the {n2}?|Which language do they speak in {c}?|What is the difference between a {n} and a {n2}?|"
+               f"Who won the {n} in {r.randint(1900, 2030)}?|What happened in {r.randint(1000, 2030)}?|When was {name} born?|Write a {n}.|Write a poem.|Write code.|Who won the world cup?|"
                f"!Why does the {n} {v}?|!How was the {n} made?|!Who owns the {n}?|!What colour is the {adj} {n}?|!How much does a {n} cost?", test)
     return casual(r, q), "I do not know."
 
@@ -362,6 +367,5 @@ def story(r, test=False):
 
 
 # task: share of the turns in training
-SHARES = {capital: 12, city: 6, neighbours: 6, continent: 3, as_json: 2, add: 14, subtract: 13, multiply: 3, compare: 2, count: 5, spell: 10,
-          spell_backwards: 2, length: 1.5, reverse: 4, sort: 5, repeat: 10, recall: 8, chat: 4, ferrox: 6, unknown: 8, opposite: 1, calendar: 1,
-          story: 2}
+SHARES = {capital: 12, city: 6, neighbours: 3, continent: 1.5, as_json: 1, add: 12, subtract: 12, sums: 10, multiply: 1.5, compare: .8, count: 2.5,
+          spell: 6, spell_backwards: .5, reverse: 2, sort: 3, repeat: 4, recall: 4, chat: 4, ferrox: 6, unknown: 7, opposite: .5, calendar: .7, story: .8}
