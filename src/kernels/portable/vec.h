@@ -1,4 +1,4 @@
-// Sixteen lanes without any instruction set: the compiler's vector types, lane by lane where it has no word for it.
+// Sixteen lanes without any instruction set: plain arrays, lane by lane. The statement that the others are judged by.
 #pragma once
 
 #include <cstddef>
@@ -9,92 +9,130 @@
 namespace ferrox {
 namespace {
 
-typedef float F __attribute__((vector_size(64)));
-typedef int32_t I __attribute__((vector_size(64)));
-typedef uint8_t W __attribute__((vector_size(64)));  // 16 groups of 4 codes
+struct F {
+  float v[16];
+};
+struct I {
+  int32_t v[16];
+};
+/// 16 groups of 4 codes.
+struct W {
+  const uint8_t* codes;
+};
 
-inline F zero_f() { return F{}; }
-inline F set1_f(float x) { return F{} + x; }
+/// A lane-by-lane function of up to three vectors.
+template <class To, class Op>
+inline To each_lane(const Op& op) {
+  To out;
+  for (int i = 0; i < 16; ++i) out.v[i] = op(i);
+  return out;
+}
+
+inline F set1_f(float x) {
+  return each_lane<F>([&](int) { return x; });
+}
+inline F zero_f() { return set1_f(0.0f); }
 inline F load_f(const float* p) {
-  F v;
-  __builtin_memcpy(&v, p, 64);
-  return v;
+  F f;
+  __builtin_memcpy(f.v, p, 64);
+  return f;
 }
-inline void store_f(float* p, F v) { __builtin_memcpy(p, &v, 64); }
+inline void store_f(float* p, F f) { __builtin_memcpy(p, f.v, 64); }
 inline F load_f_n(const float* p, int n) {
-  F v{};
-  __builtin_memcpy(&v, p, static_cast<size_t>(n) * 4);
-  return v;
+  F f = zero_f();
+  __builtin_memcpy(f.v, p, static_cast<size_t>(n) * 4);
+  return f;
 }
-inline void store_f_n(float* p, F v, int n) { __builtin_memcpy(p, &v, static_cast<size_t>(n) * 4); }
-inline F add(F a, F b) { return a + b; }
-inline F sub(F a, F b) { return a - b; }
-inline F mul(F a, F b) { return a * b; }
-inline F div(F a, F b) { return a / b; }
+inline void store_f_n(float* p, F f, int n) { __builtin_memcpy(p, f.v, static_cast<size_t>(n) * 4); }
+inline F add(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline F sub(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] - b.v[i]; });
+}
+inline F mul(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] * b.v[i]; });
+}
+inline F div(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] / b.v[i]; });
+}
 inline F fma(F a, F b, F c) {
-  for (int i = 0; i < 16; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
-  return c;
+  return each_lane<F>([&](int i) { return __builtin_fmaf(a.v[i], b.v[i], c.v[i]); });
 }
-inline F fnma(F a, F b, F c) { return fma(-a, b, c); }
-inline F max_f(F a, F b) { return a > b ? a : b; }
-inline F min_f(F a, F b) { return a < b ? a : b; }
-inline F select_less(F a, F b, F yes, F no) { return a < b ? yes : no; }
-inline F scale_pow2(F v, float pow2, float /*exponent*/) { return v * pow2; }
-inline float hsum(F v) {
-  for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) v[i] += v[i + width];
-  }
-  return v[0];
+inline F fnma(F a, F b, F c) {
+  return each_lane<F>([&](int i) { return __builtin_fmaf(-a.v[i], b.v[i], c.v[i]); });
 }
-inline float hmax(F v) {
+inline F max_f(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+}
+inline F min_f(F a, F b) {
+  return each_lane<F>([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+}
+inline F select_less(F a, F b, F yes, F no) {
+  return each_lane<F>([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
+}
+inline F scale_pow2(F f, float pow2, float /*exponent*/) { return mul(f, set1_f(pow2)); }
+inline float hsum(F f) {
   for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) v[i] = v[i] > v[i + width] ? v[i] : v[i + width];
+    for (int i = 0; i < width; ++i) f.v[i] += f.v[i + width];
   }
-  return v[0];
+  return f.v[0];
+}
+inline float hmax(F f) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) f.v[i] = f.v[i] > f.v[i + width] ? f.v[i] : f.v[i + width];
+  }
+  return f.v[0];
 }
 
-inline I zero_i() { return I{}; }
-inline I set1_i(int32_t x) { return I{} + x; }
-inline I load_i(const int32_t* p) {
-  I v;
-  __builtin_memcpy(&v, p, 64);
-  return v;
+inline I set1_i(int32_t x) {
+  return each_lane<I>([&](int) { return x; });
 }
-inline void store_i(int32_t* p, I v) { __builtin_memcpy(p, &v, 64); }
-inline I add_i(I a, I b) { return a + b; }
-inline I mul_i(I a, I b) { return a * b; }
+inline I zero_i() { return set1_i(0); }
+inline I load_i(const int32_t* p) {
+  I out;
+  __builtin_memcpy(out.v, p, 64);
+  return out;
+}
+inline void store_i(int32_t* p, I a) { __builtin_memcpy(p, a.v, 64); }
+inline I add_i(I a, I b) {
+  return each_lane<I>([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline I mul_i(I a, I b) {
+  return each_lane<I>([&](int i) { return a.v[i] * b.v[i]; });
+}
 template <int kBits>
 inline I shift_left(I a) {
-  return a << kBits;
+  return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) << kBits); });
 }
 template <int kBits>
 inline I shift_right(I a) {
-  return a >> kBits;
+  return each_lane<I>([&](int i) { return a.v[i] >> kBits; });
 }
-inline F to_float(I v) { return __builtin_convertvector(v, F); }
+inline F to_float(I a) {
+  return each_lane<F>([&](int i) { return static_cast<float>(a.v[i]); });
+}
 /// Nearest integer, ties to even, for |v| < 2^22: the bits that adding 1.5 * 2^23 leaves in the mantissa.
-inline I round_to_int(F v) {
-  const F shifted = v + 12582912.0f;
+inline I round_to_int(F f) {
+  const F shifted = add(f, set1_f(12582912.0f));
   I bits;
-  __builtin_memcpy(&bits, &shifted, 64);
-  return bits - 0x4B400000;
+  __builtin_memcpy(bits.v, shifted.v, 64);
+  return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(bits.v[i]) - 0x4B400000u); });
 }
-inline F bits_to_float(I v) {
+inline F bits_to_float(I a) {
   F f;
-  __builtin_memcpy(&f, &v, 64);
+  __builtin_memcpy(f.v, a.v, 64);
   return f;
 }
-inline F and_bits(F v, I mask) {
+inline F and_bits(F f, I mask) {
   I bits;
-  __builtin_memcpy(&bits, &v, 64);
-  return bits_to_float(bits & mask);
+  __builtin_memcpy(bits.v, f.v, 64);
+  return bits_to_float(each_lane<I>([&](int i) { return bits.v[i] & mask.v[i]; }));
 }
 
 template <bool kWide>
 inline W load_w(const uint8_t* p) {
-  W w;
-  __builtin_memcpy(&w, p, 64);
-  return w;
+  return {p};
 }
 /// acc + the four products of each lane's codes with the four bytes of x.
 template <bool kWide>
@@ -102,7 +140,8 @@ inline I dot4(I acc, W w, int32_t x) {
   int8_t q[4];
   __builtin_memcpy(q, &x, 4);
   for (int i = 0; i < 16; ++i) {
-    acc[i] += w[4 * i] * q[0] + w[4 * i + 1] * q[1] + w[4 * i + 2] * q[2] + w[4 * i + 3] * q[3];
+    const uint8_t* code = w.codes + 4 * i;
+    acc.v[i] += code[0] * q[0] + code[1] * q[1] + code[2] * q[2] + code[3] * q[3];
   }
   return acc;
 }
@@ -116,7 +155,7 @@ inline I madd16(I acc, I pairs, int32_t x) {
   int16_t q[2];
   __builtin_memcpy(q, &x, 4);
   for (int i = 0; i < 16; ++i) {
-    acc[i] += static_cast<int16_t>(pairs[i] & 0xffff) * q[0] + static_cast<int16_t>(pairs[i] >> 16) * q[1];
+    acc.v[i] += static_cast<int16_t>(pairs.v[i] & 0xffff) * q[0] + static_cast<int16_t>(pairs.v[i] >> 16) * q[1];
   }
   return acc;
 }
@@ -128,28 +167,28 @@ inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
 }
 
 inline F load_half(const uint8_t* p) {
-  F v;
+  F f;
   for (int i = 0; i < 16; ++i) {
     uint16_t half;
     __builtin_memcpy(&half, p + 2 * i, 2);
-    v[i] = half_to_float(half);
+    f.v[i] = half_to_float(half);
   }
-  return v;
+  return f;
 }
-inline void store_half(uint8_t* p, F v) {
+inline void store_half(uint8_t* p, F f) {
   for (int i = 0; i < 16; ++i) {
-    const uint16_t half = float_to_half(v[i]);
+    const uint16_t half = float_to_half(f.v[i]);
     __builtin_memcpy(p + 2 * i, &half, 2);
   }
 }
 inline F load_bf16(const uint8_t* p) {
-  F v;
+  F f;
   for (int i = 0; i < 16; ++i) {
     uint16_t bf16;
     __builtin_memcpy(&bf16, p + 2 * i, 2);
-    v[i] = bf16_to_float(bf16);
+    f.v[i] = bf16_to_float(bf16);
   }
-  return v;
+  return f;
 }
 
 inline bool isa_supported() { return true; }
