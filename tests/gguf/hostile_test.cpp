@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "raw_gguf.h"
-#include "temp_folder.h"
+#include "support/temp_folder.h"
 
 namespace ferrox {
 namespace {

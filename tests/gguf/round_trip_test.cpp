@@ -8,7 +8,7 @@
 #include "gguf/gguf_file.h"
 #include "gguf/tensor_size.h"
 #include "gguf/writer.h"
-#include "temp_folder.h"
+#include "support/temp_folder.h"
 #include "tensor/format.h"
 
 namespace ferrox {

@@ -5,7 +5,7 @@
 #include "gguf/gguf_file.h"
 #include "gguf/split_name.h"
 #include "gguf/writer.h"
-#include "temp_folder.h"
+#include "support/temp_folder.h"
 
 namespace ferrox {
 namespace {

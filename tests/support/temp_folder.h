@@ -13,7 +13,7 @@ namespace ferrox::testing {
 class TempFolder {
  public:
   TempFolder() {
-    std::string pattern = ::testing::TempDir() + "gguf-XXXXXX";
+    std::string pattern = ::testing::TempDir() + "ferrox-XXXXXX";
     path_ = ::mkdtemp(pattern.data());
   }
   TempFolder(const TempFolder&) = delete;
