@@ -13,7 +13,7 @@ namespace ferrox {
 
 struct PreTokenizer::Pattern {
   struct Release {
-    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+    void operator()(pcre2_code* compiled) const { pcre2_code_free(compiled); }
   };
   std::unique_ptr<pcre2_code, Release> code;
   Cut cut;
@@ -23,7 +23,7 @@ namespace {
 
 struct MatchData {
   struct Release {
-    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+    void operator()(pcre2_match_data* matched) const { pcre2_match_data_free(matched); }
     void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
   };
   std::unique_ptr<pcre2_match_data, Release> data{pcre2_match_data_create(1, nullptr)};

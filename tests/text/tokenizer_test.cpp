@@ -17,8 +17,8 @@ using testing::small_sentencepiece;
 
 std::vector<std::unique_ptr<Tokenizer>> both_kinds() {
   std::vector<std::unique_ptr<Tokenizer>> tokenizers;
-  tokenizers.push_back(std::move(*small_byte_level().make()));
-  tokenizers.push_back(std::move(*small_sentencepiece().make()));
+  tokenizers.push_back(*small_byte_level().make());
+  tokenizers.push_back(*small_sentencepiece().make());
   return tokenizers;
 }
 
