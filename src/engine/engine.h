@@ -13,10 +13,11 @@
 #include "engine/request.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
-#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace ferrox {
+
+class ChatTemplate;
 
 struct EngineOptions {
   std::optional<std::filesystem::path> model_path;  ///< absent: the bundled model
@@ -35,10 +36,24 @@ struct EngineOptions {
   std::function<void(double fraction)> on_load_progress;
 };
 
+/// What an engine is made of. For those who bring a model of their own; `load` makes the parts from a file.
+struct EngineParts {
+  std::unique_ptr<GgufFile> file;  ///< outlives the model
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<ChatTemplate> chat_template;
+  std::string model_id;
+};
+
 /// Owns the model, its KV memory and the one thread that touches them. All methods are safe from any thread.
 class Engine {
  public:
+  /// Errors: what opening the file, load_model, make_tokenizer, the chat template and plan_memory refuse; a build
+  /// without a bundled model when no path is given.
   static Result<std::unique_ptr<Engine>> load(const EngineOptions& options);
+
+  /// The same from parts that are there already. Nothing of `options` but numbers is used. Errors: memory.
+  static Result<std::unique_ptr<Engine>> assemble(EngineParts parts, const EngineOptions& options);
 
   /// Cancels what runs and joins the engine thread.
   ~Engine();

@@ -1,0 +1,13 @@
+// How does a file become the parts of an engine?
+#pragma once
+
+#include "base/result.h"
+#include "engine/engine.h"
+
+namespace ferrox {
+
+/// Opens the file (or the bundled model), loads model, tokenizer and chat template, and reads the weights in once, so
+/// that the first request doesn't wait for the disk; on_load_progress follows that.
+Result<EngineParts> load_parts(const EngineOptions& options);
+
+}  // namespace ferrox
