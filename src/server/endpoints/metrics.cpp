@@ -1,0 +1,52 @@
+// GET /metrics: how busy is the server, in Prometheus's text format?
+#include <fmt/format.h>
+
+#include "server/app.h"
+#include "server/endpoint.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+namespace {
+
+struct Metric {
+  const char* name;
+  const char* type;
+  const char* help;
+  double value;
+};
+
+std::string exposition(const EngineStatus& status) {
+  const auto used = static_cast<double>(status.n_pages_total - status.n_pages_free);
+  const Metric metrics[] = {
+      {"ferrox_num_requests_running", "gauge", "Requests that take part in steps", double(status.n_running)},
+      {"ferrox_num_requests_waiting", "gauge", "Requests that wait for admission", double(status.n_queued)},
+      {"ferrox_kv_pages_total", "gauge", "Pages of the KV store", double(status.n_pages_total)},
+      {"ferrox_kv_pages_used", "gauge", "Pages that requests hold", used},
+      {"ferrox_steps_total", "counter", "Forward passes since the start", double(status.n_steps)},
+  };
+  std::string text;
+  for (const Metric& metric : metrics) {
+    text +=
+        fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", metric.name, metric.help, metric.type, metric.value);
+  }
+  return text;
+}
+
+awaitable<void> show_metrics(App& app, Exchange& exchange) {
+  HttpResponse response;
+  response.content_type = "text/plain; version=0.0.4";
+  response.body = exposition(app.engine().status());
+  co_await exchange.respond(std::move(response));
+}
+
+}  // namespace
+
+extern const Endpoint endpoint_metrics{
+    .method = "GET",
+    .path = "/metrics",
+    .access = Access::kKey,
+    .summary = "Gauges and counters in Prometheus's text format",
+    .handle = show_metrics,
+};
+
+}  // namespace ferrox

@@ -1,0 +1,79 @@
+// Which fields does a chat have of its own?
+#include "server/openai/chat_request.h"
+
+#include "server/openai/chat_messages.h"
+
+namespace ferrox {
+namespace {
+
+using C = ChatRequest;
+
+bool is_empty(const Json& value) { return value.is_array() && value.empty(); }
+
+/// Without tools there is nothing to choose.
+bool chooses_nothing(const Json& value) { return value == "none" || value == "auto"; }
+
+bool is_text_format(const Json& value) { return value.is_object() && value.value("type", Json()) == "text"; }
+
+bool is_text_only(const Json& value) { return value.is_array() && value.size() == 1 && value.front() == "text"; }
+
+ApiResult<void> read_messages(const Json& value, C& request) {
+  TRY(check_messages(value));
+  request.messages = value;
+  return {};
+}
+
+ApiResult<void> read_template_variables(const Json& value, C& request) {
+  if (!value.is_object()) return wrong_value("chat_template_kwargs", "an object", value);
+  for (const auto& [name, variable] : value.items()) request.template_variables[name] = variable;
+  return {};
+}
+
+ApiResult<void> read_reasoning_effort(const Json& value, C& request) {
+  TRY_ASSIGN(const std::string effort, read_string("reasoning_effort", value, {1, 32}));
+  request.template_variables["reasoning_effort"] = effort;
+  return {};
+}
+
+const Field<C> kFields[] = {
+    {"messages", read_messages, {}, "the conversation: role and content, text or text parts"},
+    {"logprobs", [](C& c) -> bool& { return c.logprobs; }, {}, "tell each token's log-probability"},
+    {"top_logprobs",
+     [](C& c) -> int32_t& { return c.top_logprobs; },
+     {0, kMaxTopLogprobs},
+     "and those of the N most likely; needs logprobs"},
+    {"chat_template_kwargs", read_template_variables, {}, "further variables of the chat template"},
+    {"reasoning_effort", read_reasoning_effort, {}, "a variable of the chat template"},
+    {"tools", Refused{is_empty}, {}, "not served: tool calls"},
+    {"tool_choice", Refused{chooses_nothing}, {}, "not served: tool calls"},
+    {"functions", Refused{is_empty}, {}, "not served: tool calls"},
+    {"function_call", Refused{chooses_nothing}, {}, "not served: tool calls"},
+    {"response_format", Refused{is_text_format}, {}, "not served: constrained answers"},
+    {"modalities", Refused{is_text_only}, {}, "not served: anything but text"},
+    {"audio", Refused{}, {}, "not served: audio"},
+    {"web_search_options", Refused{}, {}, "not served: web search"},
+    {"continue_final_message", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
+    {"add_generation_prompt", Refused{[](const Json& v) { return v == true; }}, {}, "an answer always begins a turn"},
+    {"parallel_tool_calls", Inert{}, {}, "accepted"},
+    {"prediction", Inert{}, {}, "accepted"},
+    {"store", Inert{}, {}, "accepted: nothing is stored"},
+    {"verbosity", Inert{}, {}, "accepted"},
+};
+
+}  // namespace
+
+ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown) {
+  const auto json = parse_json(body);
+  if (!json) return invalid_request("", json.error().message);
+  ParsedChat parsed;
+  ChatRequest& request = parsed.request;
+  TRY_ASSIGN(parsed.ignored, read_fields<ChatRequest>(*json, kFields, unknown, request));
+  if (request.messages.is_null()) return invalid_request("messages", "messages: expected an array, found none");
+  if (request.top_logprobs > 0 && !request.logprobs) {
+    return invalid_request("top_logprobs", "top_logprobs: expected logprobs to be true beside it");
+  }
+  if (request.logprobs) request.request.sampling.n_logprobs = request.top_logprobs;
+  return parsed;
+}
+
+}  // namespace ferrox

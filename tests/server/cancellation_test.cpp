@@ -1,0 +1,227 @@
+// Does work stop when its client is gone, in whatever state it is, without touching others?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/server_rig.h"
+
+namespace ferrox {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::http_request;
+using testing::RawClient;
+using testing::RawResponse;
+using testing::read_sse;
+using testing::RigOptions;
+using testing::ServerRig;
+
+/// An answer that goes on for thousands of tokens.
+std::string endless(bool stream, const std::string& prompt = "Once upon a time") {
+  return http_request("POST", "/v1/completions",
+                      dump_json({{"prompt", prompt}, {"max_tokens", -1}, {"ignore_eos", true}, {"stream", stream}}));
+}
+
+std::string long_prompt() {
+  std::string text;
+  for (int i = 0; i < 2500; ++i) text += "a ";
+  return text;
+}
+
+RigOptions one_at_a_time() {
+  RigOptions options;
+  options.engine.n_parallel = 1;
+  options.engine.batch_rows = 16;
+  return options;
+}
+
+enum class State { kQueued, kPrefill, kDecode };
+enum class Delivery { kWhole, kStreamed };
+enum class Farewell { kClose, kHalfClose, kReset };
+
+class GoneClient : public ::testing::TestWithParam<std::tuple<State, Delivery, Farewell>> {};
+
+TEST_P(GoneClient, FreesEverything) {
+  const auto [state, delivery, farewell] = GetParam();
+  const bool stream = delivery == Delivery::kStreamed;
+  ServerRig rig(one_at_a_time());
+  RawClient blocker(rig.port());
+  if (state == State::kQueued) {
+    blocker.send(endless(true));
+    rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  }
+  RawClient client(rig.port());
+  client.send(endless(stream, state == State::kPrefill ? long_prompt() : "Once"));
+  switch (state) {
+    case State::kQueued:
+      rig.wait_for([](const EngineStatus& s) { return s.n_queued == 1; });
+      break;
+    case State::kPrefill:
+      rig.wait_for([](const EngineStatus& s) { return s.n_steps > 0; });
+      break;
+    case State::kDecode:
+      rig.wait_for([](const EngineStatus& s) { return s.n_steps > 5; });
+      break;
+  }
+  switch (farewell) {
+    case Farewell::kClose:
+      client.close();
+      break;
+    case Farewell::kHalfClose:
+      client.half_close();
+      break;
+    case Farewell::kReset:
+      client.reset();
+      break;
+  }
+  if (state == State::kQueued) {
+    rig.wait_for([](const EngineStatus& s) { return s.n_queued == 0; });
+    EXPECT_EQ(rig.engine->status().n_running, 1) << "the other request must go on";
+    EXPECT_THAT(blocker.read_until("data: {"), HasSubstr("200 OK"));
+    blocker.close();
+  }
+  rig.expect_all_released();
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 1}}).status, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoneClient,
+                         ::testing::Combine(::testing::Values(State::kQueued, State::kPrefill, State::kDecode),
+                                            ::testing::Values(Delivery::kWhole, Delivery::kStreamed),
+                                            ::testing::Values(Farewell::kClose, Farewell::kHalfClose,
+                                                              Farewell::kReset)));
+
+TEST(Cancellation, AHalfClosedClientIsToldWhy) {
+  ServerRig rig(one_at_a_time());
+  RawClient client(rig.port());
+  client.send(endless(false));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  client.half_close();
+  const RawResponse response = client.read_response();
+  EXPECT_EQ(response.status, 499);
+  EXPECT_THAT(response.body, HasSubstr("client_closed_request"));
+}
+
+TEST(Cancellation, ByIdKeepsTheTextSoFar) {
+  ServerRig rig(one_at_a_time());
+  RawClient client(rig.port());
+  client.send(endless(true));
+  const RawResponse head = client.read_head();
+  std::string text = client.read_chunk();
+  EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", "cmpl-" + head.headers.at("x-request-id")}}).status, 200);
+  for (std::string chunk = text; !chunk.empty();) {
+    chunk = client.read_chunk();
+    text += chunk;
+  }
+  const auto events = read_sse(text);
+  EXPECT_TRUE(events.done);
+  EXPECT_EQ(events.data.back()["choices"][0]["finish_reason"], "cancelled");
+  rig.expect_all_released();
+}
+
+TEST(Cancellation, AQueuedStreamIsKeptAliveByComments) {
+  RigOptions options = one_at_a_time();
+  options.server.first_event_wait = std::chrono::milliseconds(20);
+  options.server.keepalive_interval = std::chrono::milliseconds(20);
+  ServerRig rig(options);
+  RawClient blocker(rig.port());
+  blocker.send(endless(true));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  RawClient waiting(rig.port());
+  waiting.send(endless(true));
+  EXPECT_EQ(waiting.read_head().status, 200);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(waiting.read_chunk(), ": waiting\n\n");
+  blocker.close();
+  EXPECT_THAT(waiting.read_until("\"text\""), HasSubstr("data: "));
+}
+
+TEST(Cancellation, ASlowReaderIsCutOffAndDisturbsNobody) {
+  RigOptions options;
+  options.server.limits.max_stream_backlog_bytes = 2000;
+  options.server.limits.send_buffer_bytes = 2048;
+  ServerRig rig(options);
+  RawClient slow(rig.port(), 2048);
+  slow.send(endless(true));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
+  rig.expect_all_released();
+  std::string all = slow.read_until("[DONE]");
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("[DONE]")));
+}
+
+TEST(Cancellation, AFullQueueIsRefusedWithATimeToComeBack) {
+  RigOptions options = one_at_a_time();
+  options.engine.max_queue = 2;
+  ServerRig rig(options);
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<RawClient>(rig.port()));
+    clients.back()->send(endless(true));
+    rig.wait_for([i](const EngineStatus& s) { return s.n_running + s.n_queued == i + 1 && s.n_running == 1; });
+  }
+  const RawResponse refused = rig.complete({{"prompt", "x"}});
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_EQ(Json::parse(refused.body)["error"]["code"], "queue_full");
+  EXPECT_GE(std::stoi(refused.headers.at("retry-after")), 1);
+  clients.clear();
+  rig.expect_all_released();
+}
+
+TEST(Cancellation, HundredsOfClientsComeAndGo) {
+  ServerRig rig;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < 60; ++i) {
+      clients.push_back(std::make_unique<RawClient>(rig.port()));
+      clients.back()->send(endless(i % 2 == 0));
+    }
+    rig.wait_for([](const EngineStatus& s) { return s.n_running > 0; });
+    if (round == 1) {
+      for (auto& client : clients) client->reset();
+    }
+  }
+  rig.expect_all_released();
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 1}}).status, 200);
+}
+
+TEST(Drain, RunningRequestsFinishAndNewOnesAreRefused) {
+  ServerRig rig(one_at_a_time());
+  RawClient running(rig.port());
+  running.send(http_request("POST", "/v1/completions",
+                            dump_json({{"prompt", "Once"}, {"max_tokens", 400}, {"ignore_eos", true}})));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  RawClient idle(rig.port());
+  rig.server->stop();
+  EXPECT_TRUE(idle.at_end());
+  const RawResponse health = rig.call("GET", "/health");
+  if (health.status != 0) {  // 0: the running request was quicker than this one
+    EXPECT_EQ(health.status, 503);
+    EXPECT_THAT(health.body, HasSubstr("draining"));
+  }
+  const RawResponse response = running.read_response();
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(Json::parse(response.body)["usage"]["completion_tokens"], 400);
+  rig.thread.join();
+}
+
+TEST(Drain, WhatDoesntFinishIsCancelledAtTheLimit) {
+  RigOptions options = one_at_a_time();
+  options.server.drain_timeout = std::chrono::milliseconds(50);
+  ServerRig rig(options);
+  RawClient client(rig.port());
+  client.send(endless(true));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  rig.stop();
+  EXPECT_THAT(client.read_until("[DONE]"), HasSubstr("\"cancelled\""));
+  rig.expect_all_released();
+}
+
+TEST(Drain, AnIdleServerStopsAtOnce) {
+  ServerRig rig;
+  RawClient idle(rig.port());
+  idle.send(http_request("GET", "/health"));
+  EXPECT_EQ(idle.read_response().status, 200);
+  rig.stop();
+  EXPECT_TRUE(idle.at_end());
+}
+
+}  // namespace
+}  // namespace ferrox

@@ -1,0 +1,247 @@
+// Does the transport keep its promises to clients that are polite, wrong, slow, or gone?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/raw_client.h"
+#include "server/transport_rig.h"
+
+namespace ferrox {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using testing::http_request;
+using testing::RawClient;
+using testing::RawResponse;
+using testing::TransportRig;
+
+TEST(Transport, OneConnectionCarriesManyRequests) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  for (int i = 0; i < 3; ++i) {
+    client.send(http_request("POST", "/echo?a=b", "hello"));
+    const RawResponse response = client.read_response();
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, "POST /echo|a=b|hello");
+    EXPECT_EQ(response.headers.at("x-request-id").size(), 24u);
+  }
+}
+
+TEST(Transport, PipelinedRequestsAreAnsweredInOrder) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("POST", "/echo", "1") + http_request("GET", "/stream") + http_request("POST", "/echo", "3"));
+  EXPECT_EQ(client.read_response().body, "POST /echo||1");
+  EXPECT_EQ(client.read_response().body, "onetwothree");
+  EXPECT_EQ(client.read_response().body, "POST /echo||3");
+}
+
+TEST(Transport, RequestsMayArriveByteByByte) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  for (const char byte : http_request("POST", "/echo", "slow")) client.send(std::string_view(&byte, 1));
+  EXPECT_EQ(client.read_response().body, "POST /echo||slow");
+}
+
+TEST(Transport, PathsAreDecodedAndAbsoluteTargetsAccepted) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("GET", "/a%2Fb%20c%zz"));
+  EXPECT_EQ(client.read_response().body, "GET /a/b c%zz||");
+  client.send(http_request("GET", "http://127.0.0.1/echo?x"));
+  EXPECT_EQ(client.read_response().body, "GET /echo|x|");
+}
+
+TEST(Transport, HeadAnswersWithoutABody) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("HEAD", "/echo"));
+  const RawResponse response = client.read_response(true);
+  EXPECT_EQ(response.headers.at("content-length"), "12");
+  client.send(http_request("GET", "/echo"));
+  EXPECT_EQ(client.read_response().body, "GET /echo||");
+}
+
+TEST(Transport, ChunkedBodiesAndContinueWork) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.read_response().status, 100);
+  client.send("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  EXPECT_EQ(client.read_response().body, "POST /echo||abcde");
+}
+
+TEST(Transport, Http10StreamsEndWithTheConnection) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send("GET /stream HTTP/1.0\r\n\r\n");
+  const RawResponse response = client.read_response();
+  EXPECT_FALSE(response.headers.contains("transfer-encoding"));
+  EXPECT_EQ(response.body, "onetwothree");
+}
+
+struct BadRequest {
+  const char* what;
+  std::string bytes;
+  int status;
+};
+
+class MalformedRequest : public ::testing::TestWithParam<BadRequest> {};
+
+TEST_P(MalformedRequest, IsRefusedAndTheConnectionEnds) {
+  HttpLimits limits;
+  limits.max_body_bytes = 1000;
+  limits.max_header_bytes = 2000;
+  TransportRig rig(limits);
+  RawClient client(rig.port());
+  client.send(GetParam().bytes);
+  const RawResponse response = client.read_response();
+  EXPECT_EQ(response.status, GetParam().status);
+  EXPECT_TRUE(response.complete);
+  EXPECT_FALSE(response.body.empty());
+  EXPECT_TRUE(client.at_end());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MalformedRequest,
+    ::testing::Values(
+        BadRequest{"garbage", "\x16\x03\x01\x02garbage\r\n\r\n", 400},
+        BadRequest{"version", "GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400},
+        BadRequest{"no_host", "GET / HTTP/1.1\r\n\r\n", 400},
+        BadRequest{"header_name", "GET / HTTP/1.1\r\nHost: x\r\nbad name: 1\r\n\r\n", 400},
+        BadRequest{"length_not_a_number", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
+        BadRequest{"two_lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", 400},
+        BadRequest{"length_and_chunks",
+                   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                   400},
+        BadRequest{"chunk_size", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
+        BadRequest{"target", "GET nowhere HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+        BadRequest{"long_header", "GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(4000, 'a') + "\r\n\r\n", 431},
+        BadRequest{"long_body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'a'),
+                   413},
+        BadRequest{"long_chunks",
+                   "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n" + std::string(1024, 'a') +
+                       "\r\n0\r\n\r\n",
+                   413},
+        BadRequest{"refused_with_body", "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nx", 403}),
+    [](const auto& param_info) { return std::string(param_info.param.what); });
+
+TEST(Transport, ARefusalReachesAClientThatIsStillSending) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  const std::string body(33u << 20, 'a');
+  client.send(http_request("POST", "/echo", body));
+  EXPECT_EQ(client.read_response().status, 413);
+}
+
+TEST(Transport, BodiesTogetherAreBounded) {
+  HttpLimits limits;
+  limits.max_bodies_bytes = 1000;
+  TransportRig rig(limits);
+  RawClient first(rig.port());
+  first.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nx");
+  while (rig.n_busy() == 0) std::this_thread::yield();
+  RawClient second(rig.port());
+  second.send(http_request("POST", "/echo", std::string(200, 'b')));
+  EXPECT_EQ(second.read_response().status, 503);
+  first.send(std::string(899, 'a'));
+  EXPECT_EQ(first.read_response().status, 200);
+  RawClient third(rig.port());
+  third.send(http_request("POST", "/echo", std::string(200, 'b')));
+  EXPECT_EQ(third.read_response().status, 200);
+}
+
+enum class Farewell { kClose, kHalfClose, kReset };
+
+class LeavingClient : public ::testing::TestWithParam<Farewell> {};
+
+TEST_P(LeavingClient, IsNoticedWhileTheAnswerIsMade) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("GET", "/wait"));
+  rig.service.waiting.get_future().wait();
+  switch (GetParam()) {
+    case Farewell::kClose:
+      client.close();
+      break;
+    case Farewell::kHalfClose:
+      client.half_close();
+      break;
+    case Farewell::kReset:
+      client.reset();
+      break;
+  }
+  EXPECT_EQ(rig.service.gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LeavingClient,
+                         ::testing::Values(Farewell::kClose, Farewell::kHalfClose, Farewell::kReset));
+
+TEST(Transport, APipeliningClientIsNoticedToo) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("GET", "/wait") + http_request("GET", "/echo"));
+  rig.service.waiting.get_future().wait();
+  client.close();
+  EXPECT_EQ(rig.service.gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST(Transport, AClientThatNeverReadsIsCutOff) {
+  HttpLimits limits;
+  limits.write_timeout = milliseconds(200);
+  TransportRig rig(limits);
+  RawClient client(rig.port(), 4096);
+  client.send(http_request("GET", "/flood"));
+  const size_t n_bytes = rig.service.flooded.get_future().get();
+  EXPECT_LT(n_bytes, 16u << 20);
+  RawClient other(rig.port());
+  other.send(http_request("GET", "/echo"));
+  EXPECT_EQ(other.read_response().status, 200);
+}
+
+TEST(Transport, IdleConnectionsAreClosed) {
+  HttpLimits limits;
+  limits.idle_timeout = milliseconds(100);
+  TransportRig rig(limits);
+  RawClient silent(rig.port());
+  EXPECT_TRUE(silent.at_end());
+  RawClient halfway(rig.port());
+  halfway.send("GET /echo HTT");
+  EXPECT_TRUE(halfway.at_end());
+}
+
+TEST(Transport, MoreConnectionsThanAllowedWaitTheirTurn) {
+  HttpLimits limits;
+  limits.max_connections = 4;
+  TransportRig rig(limits);
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 12; ++i) {
+    clients.push_back(std::make_unique<RawClient>(rig.port()));
+    clients.back()->send(http_request("GET", "/echo", "", "Connection: close\r\n"));
+  }
+  for (auto& client : clients) EXPECT_EQ(client->read_response().status, 200);
+}
+
+TEST(Transport, HundredsOfIdleConnectionsDontDisturb) {
+  TransportRig rig;
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 400; ++i) idle.push_back(std::make_unique<RawClient>(rig.port()));
+  RawClient client(rig.port());
+  client.send(http_request("POST", "/echo", "here"));
+  EXPECT_EQ(client.read_response().body, "POST /echo||here");
+  for (auto& one : idle) {
+    one->send(http_request("GET", "/echo"));
+    EXPECT_EQ(one->read_response().status, 200);
+  }
+}
+
+TEST(Transport, AnAddressInUseIsAnError) {
+  TransportRig rig;
+  const auto again = Listener::open(rig.io.get_executor(), "127.0.0.1", rig.port(), rig.service, rig.limits);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("in use"));
+  EXPECT_FALSE(Listener::open(rig.io.get_executor(), "no.such.host.invalid", 0, rig.service, rig.limits));
+}
+
+}  // namespace
+}  // namespace ferrox
