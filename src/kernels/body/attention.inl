@@ -134,22 +134,23 @@ inline SoftmaxState weigh_tile(const AttentionArgs& args, float* scores, int64_t
   return state;
 }
 
-/// V weighted by one query's weights, positions in order.
+/// V weighted by one query's weights, positions in order. Only those that the query sees: a weight of 0 would still let
+/// an infinity or NaN through.
 template <int kVectors>
-inline void weigh_v(const float* weights, const float* v, int64_t v_pad, float* out) {
+inline void weigh_v(const float* weights, const float* v, int64_t v_pad, int64_t first, int64_t last, float* out) {
   F sum[kVectors];
   for (int i = 0; i < kVectors; ++i) sum[i] = zero_f();
-  for (int p = 0; p < kAttentionTile; ++p) {
+  for (int64_t p = first; p < last; ++p) {
     const F w = set1_f(weights[p]);
     for (int i = 0; i < kVectors; ++i) sum[i] = fma(load_f(v + p * v_pad + i * 16), w, sum[i]);
   }
   for (int i = 0; i < kVectors; ++i) store_f(out + i * 16, sum[i]);
 }
 
-inline void weigh_v_row(const float* weights, const float* v, int64_t v_pad, float* out) {
+inline void weigh_v_row(const float* weights, const float* v, int64_t v_pad, int64_t first, int64_t last, float* out) {
   int64_t i = 0;
-  for (; i + 64 <= v_pad; i += 64) weigh_v<4>(weights, v + i, v_pad, out + i);
-  for (; i < v_pad; i += 16) weigh_v<1>(weights, v + i, v_pad, out + i);
+  for (; i + 64 <= v_pad; i += 64) weigh_v<4>(weights, v + i, v_pad, first, last, out + i);
+  for (; i < v_pad; i += 16) weigh_v<1>(weights, v + i, v_pad, first, last, out + i);
 }
 
 inline void attend(const AttentionArgs& args) {
@@ -185,7 +186,9 @@ inline void attend(const AttentionArgs& args) {
         float* scores = s.scores + i * kAttentionTile;
         SoftmaxState part = weigh_tile(args, scores, tile, start, position + 1);
         part.v = tile_v;
-        weigh_v_row(scores, s.v, v_pad, tile_v);
+        const int64_t seen_from = start > tile ? start - tile : 0;
+        const int64_t seen_to = position + 1 - tile < kAttentionTile ? position + 1 - tile : kAttentionTile;
+        weigh_v_row(scores, s.v, v_pad, seen_from, seen_to, tile_v);
         join(part, v_pad, span[i]);
       }
       if (ends_span) {

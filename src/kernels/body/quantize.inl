@@ -6,14 +6,17 @@
 namespace ferrox {
 namespace {
 
+/// Largest magnitude; NaN when one of them isn't a number or is infinite. max_f may lose a NaN, a sum of v - v can't.
 inline float abs_max(const float* x, int n) {
   const I sign_off = set1_i(0x7fffffff);
   F top = zero_f();
+  F zero_or_nan = zero_f();
   for (int i = 0; i < n; i += 16) {
     const F v = n - i >= 16 ? load_f(x + i) : load_f_n(x + i, n - i);
     top = max_f(top, and_bits(v, sign_off));
+    zero_or_nan = add(zero_or_nan, sub(v, v));
   }
-  return hmax(top);
+  return hmax(top) + hsum(zero_or_nan);
 }
 
 /// Below it a block counts as zeros: its reciprocal would not be finite.

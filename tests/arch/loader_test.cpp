@@ -1,0 +1,212 @@
+// Does a model file load only when it is whole and every word of it is understood?
+#include <gtest/gtest.h>
+
+#include "arch/arch.h"
+#include "support/model_runner.h"
+#include "support/temp_folder.h"
+#include "support/tiny_model.h"
+
+namespace ferrox {
+namespace {
+
+using testing::tiny_model;
+using testing::TinyFile;
+using testing::TinyModel;
+
+const std::vector<std::string>& families() {
+  static const std::vector<std::string> names = {"llama", "qwen2", "qwen3"};
+  return names;
+}
+
+class LoaderTest : public ::testing::Test {
+ protected:
+  /// The error of loading `file`; empty when it loads.
+  std::string load_error(const TinyFile& file) {
+    const auto path = folder_ / "model.gguf";
+    file.write(path);
+    const auto opened = GgufFile::open(path);
+    if (!opened) return opened.error().message;
+    const auto model = load_model(*opened, {.max_batch_rows = 8});
+    return model ? "" : model.error().message;
+  }
+
+  void expect_refused(const TinyFile& file, const std::vector<std::string>& words) {
+    const std::string error = load_error(file);
+    EXPECT_NE(error, "") << "loaded; expected an error with " << words.front();
+    for (const std::string& word : words) {
+      EXPECT_NE(error.find(word), std::string::npos) << "expected '" << word << "' in: " << error;
+    }
+  }
+
+  testing::TempFolder folder_;
+};
+
+TEST_F(LoaderTest, WholeFilesLoadAndSayWhatTheyAre) {
+  for (const std::string& family : families()) {
+    TinyModel tiny{.architecture = family};
+    const auto path = folder_ / "model.gguf";
+    tiny_model(tiny).write(path);
+    const auto file = GgufFile::open(path);
+    ASSERT_TRUE(file) << file.error().message;
+    const auto model = load_model(*file, {.max_batch_rows = 8});
+    ASSERT_TRUE(model) << model.error().message;
+    const ModelShape& shape = (*model)->shape();
+    EXPECT_EQ(shape.architecture, family);
+    EXPECT_EQ(shape.name, "tiny " + family);
+    EXPECT_EQ(shape.n_vocab, tiny.n_vocab);
+    EXPECT_EQ(shape.n_embd, tiny.n_embd);
+    EXPECT_EQ(shape.n_layers, tiny.n_layers);
+    EXPECT_EQ(shape.context_length, 4096);
+    ASSERT_EQ(shape.kv_layers.size(), 2u);
+    EXPECT_EQ(shape.kv_layers[1].n_kv_heads, 2);
+    EXPECT_EQ(shape.kv_layers[1].k_dim, 16);
+    EXPECT_EQ(shape.weight_bytes, file->tensor_bytes());
+    EXPECT_EQ((*model)->max_batch_rows(), 8);
+    EXPECT_GT((*model)->scratch_bytes(), 0u);
+  }
+}
+
+TEST_F(LoaderTest, TiedOutputsAndExpertsLoad) {
+  EXPECT_EQ(load_error(tiny_model({.has_output = false})), "");
+  EXPECT_EQ(load_error(tiny_model({.n_experts = 4})), "");
+}
+
+/// Every tensor in turn; only output.weight has a stand-in.
+TEST_F(LoaderTest, NoTensorMayBeMissing) {
+  for (const std::string& family : families()) {
+    const TinyFile whole = tiny_model({.architecture = family, .n_layers = 1});
+    for (const TinyFile::Tensor& tensor : whole.tensors) {
+      TinyFile file = whole;
+      file.remove(tensor.name);
+      const bool is_optional =
+          tensor.name == "output.weight" || tensor.name.ends_with("norm.weight") || tensor.name.ends_with(".bias");
+      const bool is_head_norm =
+          tensor.name.find("_q_norm") != std::string::npos || tensor.name.find("_k_norm") != std::string::npos;
+      if (is_optional && (is_head_norm || tensor.name == "output.weight" || tensor.name.ends_with(".bias"))) continue;
+      expect_refused(file, {tensor.name.substr(0, tensor.name.rfind('.')), "found none"});
+    }
+  }
+}
+
+TEST_F(LoaderTest, NoTensorMayBeLeftOver) {
+  for (const std::string& family : families()) {
+    TinyFile file = tiny_model({.architecture = family});
+    file.add_floats("blk.1.attn_sinks.weight", {4}, {1, 2, 3, 4});
+    expect_refused(file, {"blk.1.attn_sinks.weight", family + " family doesn't use it"});
+  }
+}
+
+/// A layer more than block_count says is left over too.
+TEST_F(LoaderTest, NoLayerMayBeLeftOver) {
+  TinyFile file = tiny_model({.n_layers = 3});
+  file.keys["llama.block_count"] = 2u;
+  expect_refused(file, {"blk.2."});
+  file.keys["llama.block_count"] = 4u;
+  expect_refused(file, {"blk.3.attn_norm.weight", "found none"});
+}
+
+TEST_F(LoaderTest, ShapesMustFit) {
+  TinyFile file = tiny_model({});
+  file.tensor("blk.1.ffn_up.weight").dims = {96, 64};
+  expect_refused(file, {"blk.1.ffn_up.weight", "expected shape [64, 96]", "found [96, 64]"});
+  file = tiny_model({});
+  file.keys["llama.attention.head_count_kv"] = 4u;
+  expect_refused(file, {"blk.0.attn_k.weight", "expected shape [64, 64]", "found [64, 32]"});
+  file = tiny_model({});
+  file.tensor("output_norm.weight").dims = {64, 1};
+  expect_refused(file, {"output_norm.weight", "expected shape [64]", "found [64, 1]"});
+  file = tiny_model({});
+  file.tensor("token_embd.weight").dims = {64 * 80};
+  expect_refused(file, {"token_embd.weight"});
+}
+
+TEST_F(LoaderTest, UnknownArchitecturesAreRefusedWithTheKnownOnes) {
+  TinyFile file = tiny_model({});
+  file.keys["general.architecture"] = std::string("bytenet");
+  expect_refused(file, {"expected one of", "llama", "qwen3", "found 'bytenet'"});
+  file.keys.erase("general.architecture");
+  expect_refused(file, {"general.architecture"});
+}
+
+TEST_F(LoaderTest, ScaleKeysThatAFamilyDoesntApplyAreRefused) {
+  const std::map<std::string, float> values = {{"logit_scale", 0.25f},
+                                               {"residual_scale", 0.5f},
+                                               {"embedding_scale", 12.0f},
+                                               {"attention.scale", 0.1f},
+                                               {"attention.clamp_kqv", 8.0f},
+                                               {"attention.max_alibi_bias", 8.0f},
+                                               {"attn_logit_softcapping", 20.0f},
+                                               {"final_logit_softcapping", 15.0f},
+                                               {"expert_weights_scale", 2.5f}};
+  for (const auto& [key, value] : values) {
+    TinyFile file = tiny_model({.n_layers = 1});
+    file.keys["llama." + key] = value;
+    expect_refused(file, {"llama." + key, "doesn't apply it"});
+  }
+  TinyFile file = tiny_model({.n_layers = 1});
+  file.keys["llama.attention.sliding_window"] = 512u;
+  expect_refused(file, {"llama.attention.sliding_window"});
+}
+
+TEST_F(LoaderTest, NeutralValuesAndWritersDefaultsAreNot) {
+  TinyFile file = tiny_model({.n_layers = 1});
+  file.keys["llama.logit_scale"] = 1.0f;
+  file.keys["llama.residual_scale"] = 0.0f;
+  file.keys["llama.attn_logit_softcapping"] = 50.0f;
+  file.keys["llama.final_logit_softcapping"] = 30.0f;
+  file.keys["llama.router_logit_softcapping"] = 30.0f;
+  file.keys["llama.expert_group_scale"] = 0.05f;
+  file.keys["llama.rope.scaling.factor"] = 0.0f;
+  file.keys["llama.attention.sliding_window"] = 0u;
+  file.keys["qwen2.logit_scale"] = 7.0f;  // another family's
+  EXPECT_EQ(load_error(file), "");
+}
+
+TEST_F(LoaderTest, SizesMustMakeSense) {
+  const std::vector<std::tuple<std::string, TinyFile::Value, std::string>> cases = {
+      {"block_count", 0u, "expected 1 to"},
+      {"block_count", std::string("two"), "block_count"},
+      {"embedding_length", 1u << 30, "expected 1 to"},
+      {"attention.head_count", 0u, "expected 1 to"},
+      {"attention.head_count", 3u, "multiple of head_count_kv 2, found 3"},
+      {"attention.key_length", 0u, "found 0"},
+      {"attention.key_length", 2048u, "at most 1024"},
+      {"rope.dimension_count", 15u, "even number up to 16, found 15"},
+      {"rope.dimension_count", 18u, "even number up to 16, found 18"},
+      {"feed_forward_length", 0u, "feed_forward_length"},
+      {"attention.layer_norm_rms_epsilon", 0.0f, "positive"},
+      {"attention.layer_norm_rms_epsilon", std::nanf(""), "positive"},
+      {"rope.freq_base", -1.0f, "positive base"},
+      {"rope.freq_base", HUGE_VALF, "finite"},
+      {"expert_count", 4u, "expert_used_count: expected 1 to 4, found 0"}};
+  for (const auto& [key, value, words] : cases) {
+    TinyFile file = tiny_model({.n_layers = 1});
+    file.keys["llama." + key] = value;
+    SCOPED_TRACE(key);
+    expect_refused(file, {words});
+  }
+  for (const char* key : {"block_count", "embedding_length", "attention.head_count", "context_length",
+                          "attention.layer_norm_rms_epsilon"}) {
+    TinyFile file = tiny_model({.n_layers = 1});
+    file.keys.erase(std::string("llama.") + key);
+    expect_refused(file, {std::string("llama.") + key});
+  }
+}
+
+TEST_F(LoaderTest, RopeScalingsAreTakenOrRefused) {
+  TinyFile file = tiny_model({.n_layers = 1});
+  file.keys["llama.rope.scaling.factor"] = 4.0f;
+  file.keys["llama.rope.scaling.type"] = std::string("linear");
+  EXPECT_EQ(load_error(file), "");
+  file.keys["llama.rope.scaling.type"] = std::string("longrope");
+  expect_refused(file, {"rope.scaling.type", "longrope"});
+  file.keys["llama.rope.scaling.type"] = std::string("yarn");
+  expect_refused(file, {"rope.scaling.original_context_length"});
+  file.keys["llama.rope.scaling.original_context_length"] = 1024u;
+  EXPECT_EQ(load_error(file), "");
+  file.add_floats("rope_freqs.weight", {8}, std::vector<float>(8, 2.0f));
+  EXPECT_EQ(load_error(file), "");
+}
+
+}  // namespace
+}  // namespace ferrox
