@@ -14,10 +14,13 @@ namespace ferrox::testing {
 
 /// Largest magnitude of a block, infinite when any weight isn't a number.
 inline float block_top(const FormatInfo& format, const std::byte* block) {
-  std::vector<float> weights(static_cast<size_t>(format.block_elements));
-  format.decode(block, weights.data(), format.block_elements);
+  float weights[256];
+  format.decode(block, weights, format.block_elements);
   float top = 0.0f;
-  for (const float weight : weights) top = std::isfinite(weight) ? std::max(top, std::abs(weight)) : HUGE_VALF;
+  for (int i = 0; i < format.block_elements; ++i) {
+    if (!std::isfinite(weights[i])) return HUGE_VALF;
+    top = std::max(top, std::abs(weights[i]));
+  }
   return top;
 }
 
@@ -26,13 +29,16 @@ inline float block_top(const FormatInfo& format, const std::byte* block) {
 inline std::vector<std::byte> random_blocks(const FormatInfo& format, int64_t n_blocks, float top, uint32_t seed) {
   std::mt19937 rng(seed);
   const auto block_bytes = static_cast<size_t>(format.block_bytes);
-  const auto pool_size = static_cast<size_t>(std::min<int64_t>(n_blocks, std::max(64, 4096 / format.block_elements)));
+  const auto pool_size = static_cast<size_t>(std::min<int64_t>(n_blocks, std::max(64, 1024 / format.block_elements)));
   std::vector<std::byte> pool(pool_size * block_bytes);
   for (size_t i = 0; i < pool_size; ++i) {
     std::byte* block = pool.data() + i * block_bytes;
     float found = 0.0f;
     do {
-      for (size_t j = 0; j < block_bytes; ++j) block[j] = static_cast<std::byte>(rng() & 255u);
+      for (size_t j = 0; j < block_bytes; j += 4) {
+        const uint32_t word = rng();
+        std::memcpy(block + j, &word, std::min<size_t>(4, block_bytes - j));
+      }
       found = block_top(format, block);
     } while (!(found >= top / 64 && found <= top));
   }
