@@ -9,13 +9,6 @@
 #include "engine/engine_loop.h"
 #include "engine/load_parts.h"
 #include "engine/memory_plan.h"
-#if __has_include("text/chat_template.h")
-#include "text/chat_template.h"
-#else
-namespace ferrox {
-class ChatTemplate {};
-}  // namespace ferrox
-#endif
 
 namespace ferrox {
 namespace {

@@ -13,11 +13,10 @@
 #include "engine/request.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
+#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace ferrox {
-
-class ChatTemplate;
 
 struct EngineOptions {
   std::optional<std::filesystem::path> model_path;  ///< absent: the bundled model

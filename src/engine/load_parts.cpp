@@ -3,14 +3,8 @@
 #include <algorithm>
 
 #include "arch/arch.h"
+#include "base/log.h"
 #include "engine/bundled_model.h"
-#if __has_include("text/chat_template.h")
-#include "text/chat_template.h"
-#else
-namespace ferrox {
-class ChatTemplate {};
-}  // namespace ferrox
-#endif
 
 namespace ferrox {
 namespace {
@@ -26,6 +20,28 @@ Result<GgufFile> open_model(const EngineOptions& options) {
 
 std::string id_of(const EngineOptions& options) {
   return options.model_path ? options.model_path->stem().string() : std::string(kBundledModelId);
+}
+
+/// The text of an optional token.
+std::string text_of(const Vocabulary& vocabulary, std::optional<int32_t> id) {
+  return id ? std::string(vocabulary.text(*id)) : std::string();
+}
+
+Result<std::unique_ptr<ChatTemplate>> load_chat_template(const EngineOptions& options, const Metadata& metadata,
+                                                         const Vocabulary& vocabulary) {
+  constexpr const char* kKey = "tokenizer.chat_template";
+  const ChatTokens tokens{text_of(vocabulary, vocabulary.bos()), text_of(vocabulary, vocabulary.eos())};
+  if (options.chat_template) {
+    TRY_ASSIGN(ChatTemplate given, ChatTemplate::parse(*options.chat_template, tokens));
+    return std::make_unique<ChatTemplate>(std::move(given));
+  }
+  std::optional<std::string> source;
+  if (metadata.contains(kKey)) {
+    TRY_ASSIGN(source, metadata.get_string(kKey));
+  }
+  auto found = std::make_unique<ChatTemplate>(ChatTemplate::from_file(source, tokens));
+  if (!found->problem().empty()) log().warn("chat template of the file isn't used: {}", found->problem());
+  return found;
 }
 
 /// Touches every page of the file's maps in order; the kernel reads ahead of it.
@@ -55,6 +71,7 @@ Result<EngineParts> load_parts(const EngineOptions& options) {
   parts.file = std::make_unique<GgufFile>(std::move(file));
   parts.model_id = id_of(options);
   TRY_ASSIGN(parts.tokenizer, make_tokenizer(parts.file->metadata()));
+  TRY_ASSIGN(parts.chat_template, load_chat_template(options, parts.file->metadata(), parts.tokenizer->vocabulary()));
   const int32_t batch_rows = std::max({options.batch_rows, options.n_parallel, 1});
   TRY_ASSIGN(parts.model, load_model(*parts.file, ModelOptions{batch_rows}));
   read_in(*parts.file, options.on_load_progress);

@@ -59,7 +59,7 @@ LogprobReport row_logprobs(std::span<float> logits, int32_t chosen, int32_t n_to
 }
 
 LogprobReport list_logprobs(Candidates candidates, int32_t chosen, int32_t n_top) {
-  candidates.sort();
+  candidates.sort_prefix(static_cast<size_t>(std::max(0, n_top)));
   candidates.softmax();
   LogprobReport report{{chosen, -std::numeric_limits<float>::infinity()}, {}};
   for (const Candidate& candidate : candidates.list()) {

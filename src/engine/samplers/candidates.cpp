@@ -41,13 +41,9 @@ std::vector<Candidate>& Candidates::list() {
 void Candidates::keep_top(int64_t k) {
   CHECK(k >= 1, "a selection keeps something");
   if (dense_ && static_cast<uint64_t>(k) < logits_.size() / 2) return keep_top_of_row(static_cast<size_t>(k));
-  std::vector<Candidate>& all = list();
-  const size_t n_kept = std::min(all.size(), static_cast<size_t>(k));
-  if (!sorted_) {
-    std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(n_kept), all.end(), ranks_before);
-    sorted_ = true;
-  }
-  all.resize(n_kept);
+  const size_t n_kept = std::min(list().size(), static_cast<size_t>(k));
+  sort_prefix(n_kept);
+  truncate(n_kept);
 }
 
 // One pass: a heap of the best k so far with the worst of them on top. Blocks whose maximum can't beat it are skipped;
@@ -71,19 +67,35 @@ void Candidates::keep_top_of_row(size_t k) {
   }
   std::sort_heap(list_.begin(), list_.end(), ranks_before);
   dense_ = false;
-  sorted_ = true;
+  n_sorted_ = list_.size();
 }
 
-void Candidates::sort() {
+void Candidates::sort_prefix(size_t n) {
   std::vector<Candidate>& all = list();
-  if (!sorted_) std::sort(all.begin(), all.end(), ranks_before);
-  sorted_ = true;
+  n = std::min(n, all.size());
+  if (n <= n_sorted_) return;
+  const auto first = all.begin() + static_cast<ptrdiff_t>(n_sorted_);
+  const auto end = all.begin() + static_cast<ptrdiff_t>(n);
+  if (n < all.size()) std::nth_element(first, end, all.end(), ranks_before);
+  std::sort(first, end, ranks_before);
+  n_sorted_ = n;
+}
+
+void Candidates::truncate(size_t n) {
+  list().resize(std::min(n, list().size()));
+  n_sorted_ = std::min(n_sorted_, list_.size());
+}
+
+void Candidates::drop_front(size_t n) {
+  std::vector<Candidate>& all = list();
+  all.erase(all.begin(), all.begin() + static_cast<ptrdiff_t>(n));
+  n_sorted_ -= std::min(n_sorted_, n);
 }
 
 float Candidates::max_logit() {
   const std::vector<Candidate>& all = list();
   CHECK(!all.empty(), "some token may be chosen");
-  if (sorted_) return all.front().logit;
+  if (n_sorted_ > 0) return all.front().logit;
   return std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.logit < b.logit; })
       ->logit;
 }

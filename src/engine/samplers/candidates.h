@@ -1,6 +1,8 @@
 // Which tokens may still be chosen? The whole vocabulary as it came, until a sampler makes a list of it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,14 +33,29 @@ class Candidates {
   bool dense() const { return dense_; }
   std::span<float> logits() { return logits_; }
 
-  /// The list, made from the vocabulary when there is none yet.
+  /// The list, made from the vocabulary when there is none yet. Logits may be changed in it as long as their order
+  /// stays; entries are removed by the methods below.
   std::vector<Candidate>& list();
 
   /// The k highest in rank order; k >= 1. From the dense row without a list of all.
   void keep_top(int64_t k);
 
+  /// Brings the first n of the list into rank order, before all others; the rest stays in any order. At most n log n
+  /// plus the list's length: whoever needs only the likely end shouldn't pay for a whole vocabulary.
+  void sort_prefix(size_t n);
+
   /// Brings the list into rank order.
-  void sort();
+  void sort() { sort_prefix(list().size()); }
+
+  /// Drops all but the first n of the list.
+  void truncate(size_t n);
+
+  /// Drops the first n of the list.
+  void drop_front(size_t n);
+
+  /// Drops those for which remove(candidate) holds; the others keep their order.
+  template <class Remove>
+  void remove_if(const Remove& remove);
 
   /// Fills p: sum 1 over the list, in the list's order. The list must not be empty.
   void softmax();
@@ -55,7 +72,7 @@ class Candidates {
 
   std::span<float> logits_;
   bool dense_ = true;
-  bool sorted_ = false;
+  size_t n_sorted_ = 0;  ///< the first of the list that are in rank order and before all others
   std::vector<Candidate> list_;
 };
 
@@ -68,8 +85,16 @@ void Candidates::edit(int32_t id, const Edit& edit) {
   for (Candidate& candidate : list_) {
     if (candidate.id != id) continue;
     candidate.logit = edit(candidate.logit);
-    sorted_ = false;
+    n_sorted_ = 0;
   }
+}
+
+template <class Remove>
+void Candidates::remove_if(const Remove& remove) {
+  std::vector<Candidate>& all = list();
+  const auto prefix_end = all.begin() + static_cast<ptrdiff_t>(n_sorted_);
+  n_sorted_ -= static_cast<size_t>(std::count_if(all.begin(), prefix_end, remove));
+  std::erase_if(all, remove);
 }
 
 }  // namespace ferrox

@@ -9,11 +9,11 @@ namespace ferrox {
 void sample_min_p(Candidates& candidates, float p, int32_t min_keep) {
   if (p <= 0.0f || candidates.list().empty()) return;
   const float bar = candidates.max_logit() + std::log(p);
-  std::vector<Candidate>& list = candidates.list();
+  const std::vector<Candidate>& list = candidates.list();
   const auto reaches_bar = [bar](const Candidate& candidate) { return candidate.logit >= bar; };
   const auto n_reaching = std::count_if(list.begin(), list.end(), reaches_bar);
   if (n_reaching > 0 && n_reaching >= min_keep) {
-    std::erase_if(list, [&](const Candidate& candidate) { return !reaches_bar(candidate); });
+    candidates.remove_if([&](const Candidate& candidate) { return !reaches_bar(candidate); });
   } else {
     candidates.keep_top(std::max(1, min_keep));
   }

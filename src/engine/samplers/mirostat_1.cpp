@@ -24,7 +24,7 @@ float zipf_exponent(const std::vector<Candidate>& list) {
 }  // namespace
 
 Candidate sample_mirostat_1(Candidates& candidates, int32_t n_vocab, MirostatState& state, TokenRng& rng) {
-  candidates.sort();
+  candidates.sort_prefix(kEstimateTokens);
   candidates.softmax();
   const float s = zipf_exponent(candidates.list());
   const float epsilon = s - 1.0f;

@@ -7,7 +7,7 @@ namespace ferrox {
 
 void sample_top_n_sigma(Candidates& candidates, float n) {
   if (n <= 0.0f || candidates.list().size() <= 1) return;
-  std::vector<Candidate>& list = candidates.list();
+  const std::vector<Candidate>& list = candidates.list();
   double sum = 0.0;
   for (const Candidate& candidate : list) sum += candidate.logit;
   const double mean = sum / static_cast<double>(list.size());
@@ -15,7 +15,7 @@ void sample_top_n_sigma(Candidates& candidates, float n) {
   for (const Candidate& candidate : list) squares += (candidate.logit - mean) * (candidate.logit - mean);
   const double sigma = std::sqrt(squares / static_cast<double>(list.size()));
   const auto bar = static_cast<float>(candidates.max_logit() - static_cast<double>(n) * sigma);
-  std::erase_if(list, [bar](const Candidate& candidate) { return candidate.logit < bar; });
+  candidates.remove_if([bar](const Candidate& candidate) { return candidate.logit < bar; });
 }
 
 }  // namespace ferrox

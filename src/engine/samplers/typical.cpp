@@ -44,7 +44,7 @@ void sample_typical(Candidates& candidates, float p, int32_t min_keep) {
   }
   std::sort(kept.begin(), kept.end());  // rank order again
   for (size_t i = 0; i < kept.size(); ++i) list[i] = list[kept[i]];
-  list.resize(kept.size());
+  candidates.truncate(kept.size());
 }
 
 }  // namespace ferrox

@@ -6,15 +6,17 @@ namespace ferrox {
 void sample_xtc(Candidates& candidates, float probability, float threshold, int32_t min_keep, TokenRng& rng) {
   if (probability <= 0.0f || threshold > 0.5f || candidates.list().size() < 2) return;
   if (rng.uniform() > static_cast<double>(probability)) return;
-  candidates.sort();
+  // At most 1 / threshold tokens reach it; a threshold of nearly nothing is reached by all.
+  const float max_likely = threshold > 0.0f ? 1.0f / threshold : 0.0f;
+  const size_t n = candidates.list().size();
+  candidates.sort_prefix(max_likely > 0.0f && max_likely < static_cast<float>(n) ? static_cast<size_t>(max_likely) + 2
+                                                                                 : n);
   candidates.softmax();
-  std::vector<Candidate>& list = candidates.list();
+  const std::vector<Candidate>& list = candidates.list();
   size_t n_likely = 0;
-  while (n_likely < list.size() && list[n_likely].p >= threshold) ++n_likely;
-  if (n_likely < 2) return;
-  const size_t n_removed = n_likely - 1;
-  if (static_cast<int64_t>(list.size() - n_removed) < min_keep) return;
-  list.erase(list.begin(), list.begin() + static_cast<ptrdiff_t>(n_removed));
+  while (n_likely < n && list[n_likely].p >= threshold) ++n_likely;
+  if (n_likely < 2 || static_cast<int64_t>(n - n_likely + 1) < min_keep) return;
+  candidates.drop_front(n_likely - 1);
 }
 
 }  // namespace ferrox

@@ -1,0 +1,96 @@
+// Is a load that can't fit refused with its arithmetic, and what fits given as much as was asked?
+#include "engine/memory_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+
+namespace ferrox {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A position costs 64 bytes, a page of 4 costs 256.
+MemoryQuestion question() {
+  MemoryQuestion q{};
+  q.layout = {{{.n_kv_heads = 1, .k_dim = 8, .v_dim = 8}}, 4, DType::kF32, DType::kF32};
+  q.trained_context = 1000;
+  q.n_parallel = 4;
+  q.budget_bytes = 1'000'000;
+  q.weight_bytes = 100'000;
+  q.scratch_bytes = 100'000;
+  return q;
+}
+
+TEST(MemoryPlan, AtMostAllContextsWhenThereIsRoom) {
+  const MemoryPlan plan = *plan_memory(question());
+  EXPECT_EQ(plan.context_length, 1000);
+  EXPECT_EQ(plan.n_pages, 4 * 250);
+}
+
+TEST(MemoryPlan, HalfOfWhatIsLeftWhenThereIsNot) {
+  MemoryQuestion q = question();
+  q.n_parallel = 100;
+  EXPECT_EQ(plan_memory(q)->n_pages, 400'000 / 256);
+  q.budget_bytes = 300'000;  // half of what is left: 50,000 bytes
+  const MemoryPlan plan = *plan_memory(q);
+  EXPECT_EQ(plan.n_pages, 195);
+  EXPECT_EQ(plan.context_length, 780) << "what one request can hold in the store";
+}
+
+TEST(MemoryPlan, ANamedContextGetsItsPages) {
+  MemoryQuestion q = question();
+  q.budget_bytes = 300'000;
+  q.context_length = 1000;
+  const MemoryPlan plan = *plan_memory(q);
+  EXPECT_EQ(plan.n_pages, 250);
+  EXPECT_EQ(plan.context_length, 1000);
+}
+
+TEST(MemoryPlan, WhatDoesntFitIsRefusedWithEveryTerm) {
+  MemoryQuestion q = question();
+  q.context_length = 100'000;
+  const Error error = plan_memory(q).error();
+  EXPECT_EQ(error.code, ErrorCode::kMemoryBudget);
+  EXPECT_THAT(error.message, HasSubstr("weights 97.7 KiB + KV 6.10 MiB (100000 positions) + scratch 97.7 KiB > budget 977 KiB"));
+  EXPECT_THAT(error.message, HasSubstr("the largest context that fits is 1000 positions"));
+  q = question();
+  q.budget_bytes = 150'000;
+  EXPECT_THAT(plan_memory(q).error().message, HasSubstr("the largest context that fits is 0 positions"));
+}
+
+TEST(MemoryPlan, ANamedStoreIsTakenAsItIs) {
+  MemoryQuestion q = question();
+  q.kv_bytes = 10'000;
+  EXPECT_EQ(plan_memory(q)->n_pages, 39);
+  EXPECT_EQ(plan_memory(q)->context_length, 156);
+  q.kv_bytes = 900'000;
+  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
+  q.kv_bytes = 100;
+  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget) << "not even one page";
+}
+
+TEST(MemoryPlan, HugeNumbersSaturate) {
+  MemoryQuestion q = question();
+  q.budget_bytes = std::numeric_limits<uint64_t>::max();
+  q.context_length = std::numeric_limits<int64_t>::max();
+  EXPECT_TRUE(plan_memory(q).has_value() || plan_memory(q).error().code == ErrorCode::kMemoryBudget);
+  q.weight_bytes = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
+  q.n_parallel = 0;
+  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(DeviceBudget, TheVariableIsTakenAsGiven) {
+  setenv("FERROX_DEVICE_BUDGET_BYTES", "123456", 1);
+  EXPECT_EQ(*device_budget_bytes(), 123456u);
+  setenv("FERROX_DEVICE_BUDGET_BYTES", "12x", 1);
+  EXPECT_THAT(device_budget_bytes().error().message, HasSubstr("expected a number of bytes, found '12x'"));
+  unsetenv("FERROX_DEVICE_BUDGET_BYTES");
+  EXPECT_GT(*device_budget_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace ferrox
