@@ -183,13 +183,9 @@ Value get_item(Interpreter& interpreter, const Value& owner, const Value& index)
 Value get_slice(Interpreter& interpreter, const Value& owner, const Value& start, const Value& stop,
                 const Value& step) {
   refuse_undefined(owner);
-  if (!is_slice_part(start) || !is_slice_part(stop) || !is_slice_part(step)) {
-    return undefined_value(fmt::format("slice of '{} object': expected integers", type_name(owner)));
-  }
+  if (!is_slice_part(start) || !is_slice_part(stop) || !is_slice_part(step)) fail("slice: expected integers or none");
   if (owner.is_text()) return slice_characters(interpreter, *owner.text(), start, stop, step);
-  if (!is_subscriptable(owner)) {
-    return undefined_value(fmt::format("'{} object' can't be sliced", type_name(owner)));
-  }
+  if (!is_subscriptable(owner)) fail("'{}' object can't be sliced", type_name(owner));
   std::vector<Value> items;
   const Steps steps = clip(start, stop, step, owner.items().size());
   interpreter.budget().spend_bytes(owner.items().size() * sizeof(Value));

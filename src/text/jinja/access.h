@@ -13,7 +13,7 @@ namespace ferrox::jinja {
 Value get_attribute(Interpreter& interpreter, const Value& owner, std::string_view name);
 /// value[index]: an item first, then a method or attribute; undefined when there is neither.
 Value get_item(Interpreter& interpreter, const Value& owner, const Value& index);
-/// value[start:stop:step] with Python's clipping; absent parts are none.
+/// value[start:stop:step] with Python's clipping; absent parts are none. Fails for what has no slices.
 Value get_slice(Interpreter& interpreter, const Value& owner, const Value& start, const Value& stop, const Value& step);
 
 /// The items that a loop over the value sees: characters, keys, items. A generator is used up by it.

@@ -46,7 +46,7 @@ Value select(Call& call, Keep keep, On on) {
     test_arguments = rest_of(arguments, n_path + 1);
   }
   std::vector<Value> kept;
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     const Value judged = n_path == 1 ? follow_path(call.interpreter(), item, arguments.positional[0], Value()) : item;
     const bool passes = is_true(test == nullptr ? judged : run(call, *test, judged, test_arguments));
     if (passes == (keep == Keep::kPassing)) kept.push_back(item);
@@ -62,7 +62,7 @@ Value filter_rejectattr(Call& call) { return select(call, Keep::kFailing, On::kA
 Value map_attribute(Call& call) {
   const Value fallback = call.at_or(1, Value());
   std::vector<Value> mapped;
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     mapped.push_back(follow_path(call.interpreter(), item, call.at(0), fallback));
   }
   return make_sequence(call.budget(), SequenceKind::kGenerator, std::move(mapped));
@@ -74,7 +74,8 @@ Value map_filter(Call& call, const Arguments& arguments) {
   if (filter == nullptr) fail("no filter is named '{}'", name_at(arguments, 0));
   const Arguments rest = rest_of(arguments, 1);
   std::vector<Value> mapped;
-  for (const Value& item : self_items(call)->items) mapped.push_back(run(call, *filter, item, rest));
+  for (const SequencePtr all = self_items(call); const Value& item : all->items)
+    mapped.push_back(run(call, *filter, item, rest));
   return make_sequence(call.budget(), SequenceKind::kGenerator, std::move(mapped));
 }
 

@@ -78,7 +78,7 @@ Value filter_join(Call& call) {
   const Value path = path_argument(call, 1);
   TextBuilder out(call.budget());
   bool first = true;
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     if (!std::exchange(first, false)) out.add(*separator);
     const Value shown = path.is_none() ? item : follow_path(call.interpreter(), item, path, Value());
     out.add(*to_text(call.budget(), shown));
@@ -163,7 +163,7 @@ Value filter_dictsort(Call& call) {
 Value filter_unique(Call& call) {
   Dict seen;
   std::vector<Value> kept;
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     Value key = sort_key(call.interpreter(), item, path_argument(call, 1), case_argument(call, 0));
     call.budget().spend_bytes(sizeof(Dict::Entry) + (key.is_text() ? key.text()->size() : 0));
     if (seen.find(key) != nullptr) continue;
@@ -192,7 +192,7 @@ Value filter_sum(Call& call) {
   const Value path = path_argument(call, 0);
   Value total = call.at_or(1, Value(0));
   if (total.is_text()) fail("sum: can't sum strings");
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     const Value part = path.is_none() ? item : follow_path(call.interpreter(), item, path, Value());
     total = apply(call.budget(), BinaryOperator::kAdd, total, part);
   }
@@ -239,7 +239,7 @@ Value filter_groupby(Call& call) {
   const CaseRule rule = case_argument(call, 2);
   const auto key_of = [&](const Value& item) { return follow_path(call.interpreter(), item, call.at(0), fallback); };
   std::vector<Keyed> rows;
-  for (const Value& item : self_items(call)->items) {
+  for (const SequencePtr all = self_items(call); const Value& item : all->items) {
     rows.push_back({{sort_key(call.interpreter(), key_of(item), None{}, rule)}, item});
   }
   sort_keyed(call.budget(), rows, SortOrder::kAscending);

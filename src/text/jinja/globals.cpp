@@ -41,7 +41,7 @@ void read_entries(Call& call, Set&& set) {
     if (from.is_dict()) {
       for (const auto& [key, value] : from.dict()->entries()) set(key, value);
     } else {
-      for (const Value& pair : iterate(call.interpreter(), from)->items) {
+      for (const SequencePtr all = iterate(call.interpreter(), from); const Value& pair : all->items) {
         const SequencePtr parts = iterate(call.interpreter(), pair);
         if (parts->items.size() != 2) fail("{}(): expected pairs", call.name());
         set(parts->items[0], parts->items[1]);

@@ -54,7 +54,7 @@ Value method_replace(Call& call) {
 Value method_join(Call& call) {
   TextBuilder out(call.budget());
   bool first = true;
-  for (const Value& item : iterate(call.interpreter(), call.at(0))->items) {
+  for (const SequencePtr all = iterate(call.interpreter(), call.at(0)); const Value& item : all->items) {
     if (!std::exchange(first, false)) out.add(self(call));
     if (!item.is_text()) fail("join(): expected strings, found '{}'", type_name(item));
     out.add(*item.text());

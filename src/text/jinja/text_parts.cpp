@@ -32,7 +32,7 @@ Value list_of_ranges(Budget& budget, const Text& text, const std::vector<ByteRan
   return make_list(budget, std::move(parts));
 }
 
-/// Runs of what isn't white space; after `max_splits` of them the rest is one part.
+/// Runs of what isn't white space; after `max_splits` of them the rest, up to the very end, is one part.
 std::vector<ByteRange> word_ranges(std::string_view bytes, size_t max_splits) {
   std::vector<ByteRange> words;
   size_t at = 0;
@@ -45,7 +45,7 @@ std::vector<ByteRange> word_ranges(std::string_view bytes, size_t max_splits) {
     words.push_back({at, end});
     at = end;
   }
-  words.push_back({at, strip_range(bytes, Side::kRight, nullptr).end});
+  words.push_back({at, bytes.size()});
   return words;
 }
 
@@ -54,7 +54,7 @@ std::vector<ByteRange> word_ranges_from_right(std::string_view bytes, size_t max
   std::vector<ByteRange> words = word_ranges(bytes, bytes.size());
   if (words.size() <= max_splits + 1) return words;
   const size_t n_joined = words.size() - max_splits;
-  words[n_joined - 1].begin = strip_range(bytes, Side::kLeft, nullptr).begin;
+  words[n_joined - 1].begin = 0;
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(n_joined - 1));
   return words;
 }
