@@ -1,6 +1,7 @@
 // Which two symbols does a vocabulary's merge list join, into what and in which order?
 #include "text/merge_table.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,41 +29,57 @@ class SymbolNames {
   int32_t next_;
 };
 
-bool is_concatenation(std::string_view text, std::string_view left, std::string_view right) {
-  return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
+struct Merge {
+  std::string_view left;
+  std::string_view right;
+  std::string joined;
+};
+
+Result<void> parse(std::string_view line, size_t rank, Merge& merge) {
+  const size_t space = line.find(' ', 1);
+  if (space == std::string_view::npos || space + 1 == line.size()) {
+    return make_error(ErrorCode::kCorrupt, "tokenizer.ggml.merges: expected two words in merge {}, found \"{}\"", rank,
+                      line);
+  }
+  merge.left = line.substr(0, space);
+  merge.right = line.substr(space + 1);
+  merge.joined.assign(merge.left).append(merge.right);
+  return {};
 }
 
 }  // namespace
 
 Result<MergeTable> MergeTable::load(const Vocabulary& vocabulary, const Metadata& metadata) {
-  TRY_ASSIGN(const std::span<const std::string_view> merges, metadata.get_strings("tokenizer.ggml.merges"));
-  if (merges.size() > static_cast<size_t>(INT32_MAX - vocabulary.size()) / 3 - 256) {  // at most 3 new symbols each
+  TRY_ASSIGN(const std::span<const std::string_view> lines, metadata.get_strings("tokenizer.ggml.merges"));
+  if (lines.size() > static_cast<size_t>(INT32_MAX - vocabulary.size()) / 3 - 256) {  // at most 3 new symbols each
     return make_error(ErrorCode::kCorrupt, "tokenizer.ggml.merges: expected fewer than 2^31 symbols, found {} merges",
-                      merges.size());
+                      lines.size());
   }
   MergeTable table;
-  table.pairs_ = PairMap(merges.size());
+  table.pairs_ = PairMap(lines.size());
   SymbolNames names(vocabulary);
   for (size_t byte = 0; byte < 256; ++byte) {
     table.byte_symbols_[byte] = names.number(alphabet_character(static_cast<uint8_t>(byte)));
   }
-  std::string joined;
-  int32_t joined_symbol = -1;
-  for (size_t rank = 0; rank < merges.size(); ++rank) {
-    const std::string_view merge = merges[rank];
-    const size_t space = merge.find(' ', 1);
-    if (space == std::string_view::npos || space + 1 == merge.size()) {
-      return make_error(ErrorCode::kCorrupt, "tokenizer.ggml.merges: expected two words in merge {}, found \"{}\"",
-                        rank, merge);
+  // Loading is nothing but cache misses, so they are taken a block at a time, each step fetching for the next.
+  std::array<Merge, 32> block;
+  std::array<std::array<int32_t, 3>, 32> symbols;
+  for (size_t first = 0; first < lines.size(); first += block.size()) {
+    const size_t n = std::min(block.size(), lines.size() - first);
+    for (size_t i = 0; i < n; ++i) {
+      TRY(parse(lines[first + i], first + i, block[i]));
+      for (std::string_view text : {block[i].left, block[i].right, std::string_view(block[i].joined)}) {
+        vocabulary.prefetch(text);
+      }
     }
-    const std::string_view left = merge.substr(0, space);
-    const std::string_view right = merge.substr(space + 1);
-    if (!is_concatenation(joined, left, right)) {  // lists often have all ways to make one token in a row
-      joined.assign(left).append(right);
-      joined_symbol = names.number(joined);
+    for (size_t i = 0; i < n; ++i) {
+      symbols[i] = {names.number(block[i].left), names.number(block[i].right), names.number(block[i].joined)};
+      table.pairs_.prefetch(static_cast<uint32_t>(symbols[i][0]), static_cast<uint32_t>(symbols[i][1]));
     }
-    table.pairs_.insert(static_cast<uint32_t>(names.number(left)), static_cast<uint32_t>(names.number(right)),
-                        {static_cast<uint32_t>(rank), joined_symbol});
+    for (size_t i = 0; i < n; ++i) {
+      table.pairs_.insert(static_cast<uint32_t>(symbols[i][0]), static_cast<uint32_t>(symbols[i][1]),
+                          {static_cast<uint32_t>(first + i), symbols[i][2]});
+    }
   }
   return table;
 }

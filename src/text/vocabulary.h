@@ -67,6 +67,9 @@ class Vocabulary {
   /// The token spelled exactly `text`; the lowest id when several are.
   std::optional<int32_t> find(std::string_view text) const;
 
+  /// Starts bringing in what a following find of `text` will touch.
+  void prefetch(std::string_view text) const { index_.prefetch(text); }
+
   std::optional<int32_t> role(TokenRole role) const;
   std::optional<int32_t> bos() const { return role(TokenRole::kBos); }
   std::optional<int32_t> eos() const { return role(TokenRole::kEos); }
