@@ -7,6 +7,7 @@ Renders some hundred small templates with both and compares the text; where Pyth
 code 1. Exit code 1 on any difference. Needs the Python package jinja2.
 """
 import argparse
+import copy
 import datetime
 import itertools
 import json
@@ -731,7 +732,7 @@ def random_templates(generator, count):
 
 def expected_text(env, source):
     try:
-        return env.from_string(source).render(**VARIABLES), None
+        return env.from_string(source).render(**copy.deepcopy(VARIABLES)), None
     except Exception as problem:  # whatever Python raises, ferrox must refuse too
         return None, f"{type(problem).__name__}: {problem}"
 

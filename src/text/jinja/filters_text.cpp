@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "text/jinja/html.h"
+#include "text/jinja/operators.h"
 #include "text/jinja/printf_format.h"
 #include "text/jinja/python_text.h"
 #include "text/jinja/tables.h"
@@ -81,6 +82,8 @@ Value filter_format(Call& call) {
 }
 
 Value filter_indent(Call& call) {
+  refuse_undefined(call.self());
+  if (!call.self().is_text()) fail("indent: expected a string, found '{}'", type_name(call.self()));
   const bool by_text = call.has(0) && call.at(0).is_text();
   TextBuilder indentation(call.budget());
   if (by_text) {
@@ -89,7 +92,7 @@ Value filter_indent(Call& call) {
     indentation.repeat(Text(" ", Origin::kTemplate), size_argument(call, 0, 4));
   }
   const Text indent = indentation.take();
-  const TextPtr text = self_text(call);
+  const TextPtr text = call.self().text();
   call.budget().spend_bytes(text->size() * sizeof(ByteRange));
   // A line end is added before the text is cut into lines, so that a last one counts as a line of its own.
   std::vector<ByteRange> lines = line_ranges(std::string(text->bytes()) + "\n", LineEnds::kDrop);

@@ -89,6 +89,7 @@ Value method_count(Call& call) {
 template <bool (*is_member)(char32_t)>
 Value method_all(Call& call) {
   const std::string_view text = self(call);
+  call.budget().spend_bytes(text.size());
   for (size_t at = 0; at < text.size(); at += char_size(text, at)) {
     if (!is_member(char_at(text, at))) return false;
   }
@@ -102,6 +103,7 @@ bool is_ascii(char32_t c) { return c < 0x80; }
 template <bool (*wanted)(char32_t), bool (*unwanted)(char32_t)>
 Value method_case(Call& call) {
   const std::string_view text = self(call);
+  call.budget().spend_bytes(text.size());
   bool found = false;
   for (size_t at = 0; at < text.size(); at += char_size(text, at)) {
     if (unwanted(char_at(text, at))) return false;
@@ -112,6 +114,7 @@ Value method_case(Call& call) {
 
 Value method_istitle(Call& call) {
   const std::string_view text = self(call);
+  call.budget().spend_bytes(text.size());
   bool in_word = false;
   bool found = false;
   for (size_t at = 0; at < text.size(); at += char_size(text, at)) {

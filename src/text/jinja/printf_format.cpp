@@ -22,9 +22,7 @@ class PrintfFormatter {
       at_ = percent + 1;
       if (percent < bytes_.size()) read_directive();
     }
-    const bool is_tuple = values_.is_sequence(SequenceKind::kTuple);
-    const size_t n_values = is_tuple ? values_.items().size() : values_.is_dict() ? n_used_ : 1;
-    if (n_used_ < n_values) fail("not all arguments were converted by the format string");
+    if (n_used_ < n_wanted()) fail("not all arguments were converted by the format string");
     out_.set_markup(format_.markup());
     return out_.take();
   }
@@ -33,6 +31,12 @@ class PrintfFormatter {
   char peek() const {
     if (at_ >= bytes_.size()) fail("incomplete format at the end of the string");
     return bytes_[at_];
+  }
+
+  /// Values that must be used: all of a tuple, a scalar; what can be subscripted may stay unused.
+  size_t n_wanted() const {
+    if (values_.is_sequence(SequenceKind::kTuple)) return values_.items().size();
+    return values_.is_dict() || values_.is(Kind::kSequence) || values_.is_undefined() ? 0 : 1;
   }
 
   Value next_value() {

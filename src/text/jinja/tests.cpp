@@ -2,6 +2,7 @@
 #include "text/jinja/access.h"
 #include "text/jinja/codepoint.h"
 #include "text/jinja/operators.h"
+#include "text/jinja/python_text.h"
 #include "text/jinja/tables.h"
 
 namespace ferrox::jinja {
@@ -32,7 +33,10 @@ Value test_iterable(Call& call) { return is_iterable(call.self()); }
 Value test_divisibleby(Call& call) { return !is_true(remainder(call, call.at(0))); }
 Value test_even(Call& call) { return !is_true(remainder(call, Value(2))); }
 Value test_odd(Call& call) { return equal(call.budget(), remainder(call, Value(2)), Value(1)); }
-Value test_callable(Call& call) { return call.self().is(Kind::kObject) && call.self().object()->is_callable(); }
+/// An undefined value claims to be callable; calling it tells that it is undefined.
+Value test_callable(Call& call) {
+  return call.self().is_undefined() || (call.self().is(Kind::kObject) && call.self().object()->is_callable());
+}
 Value test_escaped(Call& call) { return call.self().is_text() && call.self().text()->markup() == Markup::kYes; }
 Value test_filter(Call& call) { return call.self().is_text() && find_filter(call.self().bytes()) != nullptr; }
 Value test_test(Call& call) { return call.self().is_text() && find_test(call.self().bytes()) != nullptr; }
@@ -55,19 +59,20 @@ Value test_sameas(Call& call) {
   return equal(call.budget(), self, other);
 }
 
-/// Has at least one cased character, and all of them are of that case.
-Value is_in_case(const Value& value, bool (*wanted)(char32_t), bool (*unwanted)(char32_t)) {
-  if (!value.is_text()) return false;
+/// What is printed has at least one cased character, and all of them are of that case.
+Value is_in_case(Call& call, bool (*wanted)(char32_t), bool (*unwanted)(char32_t)) {
+  const TextPtr text = to_text(call.budget(), call.self());
+  call.budget().spend_bytes(text->size());
   bool found = false;
-  for (size_t at = 0; at < value.bytes().size(); at += char_size(value.bytes(), at)) {
-    if (unwanted(char_at(value.bytes(), at))) return false;
-    found |= wanted(char_at(value.bytes(), at));
+  for (size_t at = 0; at < text->size(); at += char_size(text->bytes(), at)) {
+    if (unwanted(char_at(text->bytes(), at))) return false;
+    found |= wanted(char_at(text->bytes(), at));
   }
   return found;
 }
 
-Value test_lower(Call& call) { return is_in_case(call.self(), is_lower, is_upper); }
-Value test_upper(Call& call) { return is_in_case(call.self(), is_upper, is_lower); }
+Value test_lower(Call& call) { return is_in_case(call, is_lower, is_upper); }
+Value test_upper(Call& call) { return is_in_case(call, is_upper, is_lower); }
 
 constexpr auto kEqual = test_comparison<ComparisonOperator::kEqual>;
 constexpr auto kNotEqual = test_comparison<ComparisonOperator::kNotEqual>;
