@@ -49,7 +49,19 @@ TimePoint EngineLoop::deadline_of(int64_t timeout_ms, TimePoint arrival) const {
 }
 
 Result<RequestId> EngineLoop::submit(GenerationRequest request, EventSink sink) {
-  const TimePoint arrival = Clock::now();
+  Result<RequestId> id = enqueue(std::move(request), std::move(sink), Clock::now());
+  if (!id) count_refusal(id.error().code);
+  return id;
+}
+
+void EngineLoop::count_refusal(ErrorCode code) {
+  const std::lock_guard lock(mutex_);
+  refused_.too_long += code == ErrorCode::kContextLength;
+  refused_.too_large += code == ErrorCode::kMemoryBudget;
+  refused_.queue_full += code == ErrorCode::kUnavailable && !draining_ && !stopping_;
+}
+
+Result<RequestId> EngineLoop::enqueue(GenerationRequest request, EventSink sink, TimePoint arrival) {
   const int64_t timeout_ms = request.timeout_ms;
   const auto n_prompt = static_cast<int64_t>(request.prompt.size());
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, request.max_tokens));
@@ -86,15 +98,17 @@ bool EngineLoop::wait_idle(int64_t timeout_ms) {
 
 EngineStatus EngineLoop::status() const {
   const std::lock_guard lock(mutex_);
-  return status_;
+  EngineStatus status = status_;
+  status.refused = refused_;
+  return status;
 }
 
 void EngineLoop::publish_status_locked() {
-  status_ = {.n_running = static_cast<int32_t>(running_.size()),
-             .n_queued = queue_.size(),
-             .n_pages_total = pages_.n_pages(),
-             .n_pages_free = pages_.n_free(),
-             .n_steps = n_steps_};
+  status_.n_running = static_cast<int32_t>(running_.size());
+  status_.n_queued = queue_.size();
+  status_.n_pages_total = pages_.n_pages();
+  status_.n_pages_free = pages_.n_free();
+  status_.n_steps = n_steps_;
 }
 
 void EngineLoop::run() {
@@ -175,6 +189,7 @@ void EngineLoop::refuse_expired() {
   {
     const std::lock_guard lock(mutex_);
     for (const RequestId id : queue_.take_expired(now)) expired.push_back(std::move(waiting_.extract(id).mapped()));
+    refused_.no_room += expired.size();
     if (!expired.empty()) publish_status_locked();
   }
   for (AcceptedRequest& request : expired) {

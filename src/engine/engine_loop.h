@@ -55,6 +55,8 @@ class EngineLoop {
   using Clock = std::chrono::steady_clock;
 
   AdmissionLimits limits() const;
+  Result<RequestId> enqueue(GenerationRequest request, EventSink sink, TimePoint arrival);
+  void count_refusal(ErrorCode code);
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 
   // On the engine thread.
@@ -94,6 +96,7 @@ class EngineLoop {
   bool draining_ = false;
   bool stopping_ = false;
   EngineStatus status_;
+  RefusalCounts refused_;
 
   std::thread thread_;  ///< last: it starts when all else stands
 };

@@ -5,12 +5,21 @@
 
 namespace ferrox {
 
+/// Requests that were refused since the start, by reason.
+struct RefusalCounts {
+  uint64_t too_long = 0;   ///< prompt against context
+  uint64_t too_large = 0;  ///< reservation against the whole store
+  uint64_t queue_full = 0;
+  uint64_t no_room = 0;  ///< the deadline came before the room
+};
+
 struct EngineStatus {
   int32_t n_running = 0;
   int32_t n_queued = 0;
   int64_t n_pages_total = 0;
   int64_t n_pages_free = 0;
   uint64_t n_steps = 0;  ///< forward passes since the start
+  RefusalCounts refused;
 };
 
 }  // namespace ferrox

@@ -169,6 +169,10 @@ TEST(EngineLoop, WhatNeverFitsIsRefusedBeforeAnyWork) {
   EXPECT_THAT(error.message, HasSubstr("70 positions > 32 positions"));
   EXPECT_FALSE(log.ended());
   EXPECT_EQ(rig.loop->status().n_steps, 0u);
+  EventLog longer;
+  EXPECT_FALSE(rig.loop->submit(make_request(std::vector<int32_t>(200, 1), 1), longer.sink()));
+  EXPECT_EQ(rig.loop->status().refused.too_large, 1u);
+  EXPECT_EQ(rig.loop->status().refused.too_long, 1u);
   EventLog small = rig.submit(make_request({1}, 3));
   EXPECT_EQ(small.done().reason, FinishReason::kLength);
 }
@@ -186,6 +190,7 @@ TEST(EngineLoop, OneAttemptThenAClearRefusal) {
   const Error error = refused.error();
   EXPECT_EQ(error.code, ErrorCode::kUnavailable);
   EXPECT_THAT(error.message, HasSubstr("no room before the deadline"));
+  EXPECT_EQ(rig.loop->status().refused.no_room, 1u);
   EXPECT_EQ(holder.done().reason, FinishReason::kLength);
   rig.expect_at_rest();
   EventLog admitted = rig.submit(hasty);
@@ -209,6 +214,7 @@ TEST(EngineLoop, TheQueueIsBoundedExactly) {
     EXPECT_EQ(id.error().message, "queue is full: 2 requests wait, at most 2 may");
   }
   EXPECT_EQ(n_refused, 7) << "one runs, two wait";
+  EXPECT_EQ(rig.loop->status().refused.queue_full, 7u);
   gate.open();
   for (EventLog& log : accepted) EXPECT_EQ(log.done().reason, FinishReason::kLength);
 }
