@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
 #include "engine/engine.h"
 #include "server/json_text.h"
 #include "server/raw_client.h"
@@ -23,6 +24,7 @@ struct RigOptions {
 class ServerRig {
  public:
   explicit ServerRig(RigOptions options = {}) {
+    log().set_level(spdlog::level::warn);
     options.engine.n_threads = 1;
     auto loaded = Engine::load(options.engine);
     if (!loaded) throw std::runtime_error(loaded.error().message);

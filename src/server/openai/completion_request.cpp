@@ -56,7 +56,7 @@ const Field<C> kFields[] = {
     {"logprobs", read_logprobs, {0, kMaxTopLogprobs}, "the token's log-probability and those of the N most likely"},
     {"parse_special", [](C& c) -> bool& { return c.parse_special; }, {}, "control tokens may be spelled in a prompt"},
     {"add_special_tokens", [](C& c) -> bool& { return c.add_special_tokens; }, {}, "BOS in front of a text prompt"},
-    {"suffix", Refused{[](const Json& v) { return v.is_string() && v.empty(); }}, {}, "not served: infilling"},
+    {"suffix", Refused{[](const Json& v) { return v == ""; }}, {}, "not served: infilling"},
     {"best_of", Refused{[](const Json& v) { return v == 1; }}, {}, "not served: more candidates than answers"},
     {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
     {"response_format",
