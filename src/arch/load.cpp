@@ -1,3 +1,4 @@
+// How is the model of a file found and loaded? By its architecture's name, and only if all of it is understood.
 #include <fmt/ranges.h>
 
 #include "arch/arch.h"

@@ -63,6 +63,14 @@ template <int kBits>
 inline I shift_right(I a) {
   return _mm512_srai_epi32(a, kBits);
 }
+inline I and_i(I a, I b) { return _mm512_and_si512(a, b); }
+inline I or_i(I a, I b) { return _mm512_or_si512(a, b); }
+template <int kBits>
+inline I shift_right_logical(I a) {
+  return _mm512_srli_epi32(a, kBits);
+}
+/// The F16 number in each lane's low half.
+inline F half_lanes(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 inline F to_float(I v) { return _mm512_cvtepi32_ps(v); }
 inline I round_to_int(F v) { return _mm512_cvtps_epi32(v); }
 inline F bits_to_float(I v) { return _mm512_castsi512_ps(v); }

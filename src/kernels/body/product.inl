@@ -178,6 +178,12 @@ inline void unpack_tile(const ProductArgs& args, int64_t n0, int64_t k_block, in
     source.prefetch = next_row + 16 <= args.n_rows ? weights + next_row * args.row_bytes +
                                                          16 * k_block * (kKBlock / Format::kBlock) * Format::kBytes
                                                    : nullptr;
+    if constexpr (kHasUnpackLanes<Format>) {
+      if (source.n_rows == 16) {
+        unpack_lanes(Format{}, source, panels[p]);
+        continue;
+      }
+    }
     unpack_panel<Format>(source, panels[p]);
   }
 }

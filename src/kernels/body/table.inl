@@ -4,6 +4,8 @@
 
 #include "kernels/body/math.inl"
 #include "kernels/body/panel.inl"
+#include "kernels/body/unpack_lanes.inl"
+
 #include "kernels/body/product.inl"
 #include "kernels/body/quantize.inl"
 #include "kernels/body/rows.inl"

@@ -109,6 +109,20 @@ template <int kBits>
 inline I shift_right(I a) {
   return each_lane<I>([&](int i) { return a.v[i] >> kBits; });
 }
+inline I and_i(I a, I b) {
+  return each_lane<I>([&](int i) { return a.v[i] & b.v[i]; });
+}
+inline I or_i(I a, I b) {
+  return each_lane<I>([&](int i) { return a.v[i] | b.v[i]; });
+}
+template <int kBits>
+inline I shift_right_logical(I a) {
+  return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) >> kBits); });
+}
+/// The F16 number in each lane's low half.
+inline F half_lanes(I a) {
+  return each_lane<F>([&](int i) { return half_to_float(static_cast<uint16_t>(a.v[i])); });
+}
 inline F to_float(I a) {
   return each_lane<F>([&](int i) { return static_cast<float>(a.v[i]); });
 }
