@@ -14,10 +14,8 @@ constexpr int64_t kLongPromptTokens = 512;
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> load_engine(const LoadArguments& arguments) {
-  TRY_ASSIGN(EngineOptions options, resolve_load(arguments));
+Result<std::unique_ptr<Engine>> load_engine(EngineOptions options) {
   ProgressBar bar("loading");
-  options.n_parallel = 1;
   options.on_load_progress = [&bar](double fraction) { bar.update(fraction); };
   return Engine::load(options);
 }

@@ -6,13 +6,12 @@
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/interrupt.h"
-#include "cli/load_options.h"
 #include "engine/engine.h"
 
 namespace ferrox {
 
-/// Loads an engine for one conversation, with a progress bar when somebody watches.
-Result<std::unique_ptr<Engine>> load_engine(const LoadArguments& arguments);
+/// Loads an engine, with a progress bar when somebody watches.
+Result<std::unique_ptr<Engine>> load_engine(EngineOptions options);
 
 /// Streams an answer to stdout as it comes, a bar for a long prompt before it, and ends it with a newline. Ctrl-C ends
 /// the answer: it is returned with FinishReason::kCancelled.

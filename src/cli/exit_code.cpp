@@ -16,4 +16,8 @@ ExitCode report_usage(const Error& error) {
   return ExitCode::kUsage;
 }
 
+ExitCode report_option(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? report_usage(error) : report_failure(error);
+}
+
 }  // namespace ferrox

@@ -15,7 +15,10 @@ enum class ExitCode : int {
 /// Prints "ferrox: error: <message>" to stderr and gives kFailed.
 ExitCode report_failure(const Error& error);
 
-/// Prints "ferrox: error: <message>" to stderr and gives kUsage.
+/// The same, and kUsage.
 ExitCode report_usage(const Error& error);
+
+/// For errors of option values: kUsage when the value itself is wrong, kFailed when what it names is (a file).
+ExitCode report_option(const Error& error);
 
 }  // namespace ferrox

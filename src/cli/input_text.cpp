@@ -13,7 +13,7 @@ std::string read_all(std::istream& stream) { return std::string(std::istreambuf_
 Result<std::string> read_text_file(const std::filesystem::path& path) {
   if (path == "-") return read_all(std::cin);
   if (std::filesystem::is_directory(path)) {
-    return make_error(ErrorCode::kInvalidArgument, "{}: expected a file, found a directory", path.string());
+    return make_error(ErrorCode::kIo, "{}: expected a file, found a directory", path.string());
   }
   std::ifstream file(path, std::ios::binary);  // a stream, not a map: a shell may hand over a pipe
   if (!file) return make_error(ErrorCode::kNotFound, "{}: can't open: {}", path.string(), std::strerror(errno));

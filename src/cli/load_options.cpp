@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/checked_math.h"
+#include "base/log.h"
 #include "cli/input_text.h"
 #include "cli/option_table.h"
 
@@ -83,9 +84,11 @@ void add_load_options(CLI::App& app, LoadArguments& arguments) {
   add("--kv-size", arguments.kv_size, "memory for keys and values, such as 2G");
   add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
   add("--chat-template-file", arguments.chat_template_file, "the same, from a file");
+  add("--log-level", arguments.log_level, "trace, debug, info, warn, error, off");
 }
 
 Result<EngineOptions> resolve_load(const LoadArguments& arguments) {
+  TRY(set_log_level(arguments.log_level));
   EngineOptions options = arguments.engine;
   if (!arguments.model_path.empty()) options.model_path = arguments.model_path;
   TRY_ASSIGN(options.k_type, kv_type(arguments.k_type));

@@ -17,7 +17,8 @@ struct LoadArguments {
   std::string chat_template_file;
   std::string k_type = "f16";
   std::string v_type = "f16";
-  std::string kv_size;  ///< "2G"; empty: the engine decides
+  std::string kv_size;             ///< "2G"; empty: the engine decides
+  std::string log_level = "warn";  ///< of messages on stderr
   EngineOptions engine;
 };
 
@@ -35,7 +36,8 @@ Result<DType> kv_type(const std::string& name);
 /// "512M", "2GiB", "1000000": a number and perhaps K, M, G or T, binary.
 Result<uint64_t> parse_size(const std::string& text);
 
-/// Errors: an unknown KV type, a malformed size, a template file that can't be read.
+/// Sets the log level, too. Errors: an unknown KV type or log level, a malformed size, a template file that can't be
+/// read.
 Result<EngineOptions> resolve_load(const LoadArguments& arguments);
 
 }  // namespace ferrox

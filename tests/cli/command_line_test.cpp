@@ -112,7 +112,7 @@ TEST(CommandLine, AFileThatIsNoModelIsAFailureWithItsReason) {
 
 TEST(CommandLine, LlamaCppShortFlagsAreUnderstood) {
   const auto result = run_ferrox({"serve", "-np", "2", "-ctk", "q1", "-m", "none.gguf"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("kv cache type: expected f32, f16 or bf16, found 'q1'"));
 }
 

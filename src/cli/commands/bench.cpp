@@ -108,8 +108,8 @@ BenchContext bench_context(const Arguments& arguments, const GgufFile& file, con
 }
 
 /// Runs every test; consecutive tests of one thread count share an evaluator.
-Result<std::vector<BenchRow>> measure(const Arguments& arguments, const GgufFile& file, std::vector<BenchTest> tests) {
-  TRY_ASSIGN(EvaluatorOptions options, evaluator_options(arguments, tests));
+Result<std::vector<BenchRow>> measure(const Arguments& arguments, EvaluatorOptions options, const GgufFile& file,
+                                      std::vector<BenchTest> tests) {
   std::optional<Evaluator> evaluator;
   std::vector<BenchRow> rows;
   for (auto& test : tests) {
@@ -130,11 +130,13 @@ ExitCode run(const Arguments& arguments) {
   if (!format) return report_usage(format.error());
   const auto tests = plan_bench(arguments.lists);
   if (!tests) return report_usage(tests.error());
+  const auto options = evaluator_options(arguments, *tests);
+  if (!options) return report_usage(options.error());
   const auto kernels = active_kernels();
   if (!kernels) return report_failure(kernels.error());
   const auto file = open_model_file(arguments.model_path);
   if (!file) return report_failure(file.error());
-  const auto rows = measure(arguments, *file, *tests);
+  const auto rows = measure(arguments, *options, *file, *tests);
   if (!rows) return report_failure(rows.error());
   fmt::print("{}", format_bench(bench_context(arguments, *file, **kernels), *rows, *format));
   return ExitCode::kSuccess;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/engine_session.h"
 #include "cli/generation_options.h"
+#include "cli/load_options.h"
 #include "cli/terminal.h"
 
 namespace ferrox {
@@ -21,8 +22,11 @@ struct Arguments {
 
 ExitCode run(const Arguments& arguments) {
   const auto request = resolve_generation(arguments.generation);
-  if (!request) return report_usage(request.error());
-  const auto engine = load_engine(arguments.load);
+  if (!request) return report_option(request.error());
+  auto options = resolve_load(arguments.load);
+  if (!options) return report_option(options.error());
+  options->n_parallel = 1;
+  const auto engine = load_engine(*options);
   if (!engine) return report_failure(engine.error());
   InterruptGuard interrupts;
   const auto generate = [&](const std::vector<ChatMessage>& messages, uint64_t seed) -> Result<Answer> {

@@ -65,19 +65,36 @@ Result<void> write_logits(Evaluator& evaluator, std::span<const int32_t> tokens,
 // Wide enough for speed, small enough that the rows' logits of a large vocabulary stay in bounds.
 constexpr int32_t kWholePromptRows = 512;
 
-Result<void> compute(const Arguments& arguments) {
-  TRY_ASSIGN(const auto tokens, parse_tokens(arguments.tokens));
-  TRY_ASSIGN(const auto type, kv_type(arguments.kv_type));
+/// What the options say.
+struct Plan {
+  std::vector<int32_t> tokens;
+  int32_t chunk;
+  EvaluatorOptions evaluator;
+};
+
+Result<Plan> make_plan(const Arguments& arguments) {
+  Plan plan;
+  TRY_ASSIGN(plan.tokens, parse_tokens(arguments.tokens));
+  TRY_ASSIGN(plan.evaluator.k_type, kv_type(arguments.kv_type));
+  plan.chunk = arguments.chunk > 0 ? arguments.chunk : kWholePromptRows;
+  plan.evaluator.v_type = plan.evaluator.k_type;
+  plan.evaluator.n_threads = arguments.n_threads;
+  plan.evaluator.n_positions = static_cast<int64_t>(plan.tokens.size());
+  plan.evaluator.batch_rows = std::min(plan.chunk, kWholePromptRows);
+  return plan;
+}
+
+Result<void> compute(const Arguments& arguments, const Plan& plan) {
   TRY_ASSIGN(const auto file, open_model_file(arguments.model_path));
-  const int32_t chunk = arguments.chunk > 0 ? arguments.chunk : kWholePromptRows;
-  EvaluatorOptions options;
-  options.n_threads = arguments.n_threads;
-  options.n_positions = static_cast<int64_t>(tokens.size());
-  options.batch_rows = std::min(chunk, kWholePromptRows);
-  options.k_type = type;
-  options.v_type = type;
-  TRY_ASSIGN(auto evaluator, Evaluator::load(file, options));
-  return write_logits(evaluator, tokens, static_cast<size_t>(chunk), arguments.out);
+  TRY_ASSIGN(auto evaluator, Evaluator::load(file, plan.evaluator));
+  return write_logits(evaluator, plan.tokens, static_cast<size_t>(plan.chunk), arguments.out);
+}
+
+ExitCode run(const Arguments& arguments) {
+  const auto plan = make_plan(arguments);
+  if (!plan) return report_option(plan.error());
+  const auto computed = compute(arguments, *plan);
+  return computed ? ExitCode::kSuccess : report_failure(computed.error());
 }
 
 std::function<ExitCode()> add(CLI::App& app) {
@@ -89,10 +106,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("--chunk", arguments->chunk, "tokens of one pass; 0: as many as fit")
       ->check(number_within(0, 1 << 20));
   app.add_option("--kv-type", arguments->kv_type, "element type of cached keys and values: f32, f16, bf16");
-  return [arguments] {
-    const auto computed = compute(*arguments);
-    return computed ? ExitCode::kSuccess : report_failure(computed.error());
-  };
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace

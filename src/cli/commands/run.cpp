@@ -9,6 +9,7 @@
 #include "cli/engine_session.h"
 #include "cli/generation_options.h"
 #include "cli/input_text.h"
+#include "cli/load_options.h"
 #include "cli/terminal.h"
 
 namespace ferrox {
@@ -55,8 +56,9 @@ Result<std::vector<int32_t>> prompt_tokens(const Engine& engine, const Arguments
   return chat_prompt(engine, messages);
 }
 
-ExitCode answer(const Arguments& arguments, GenerationRequest request, const std::string& text) {
-  const auto engine = load_engine(arguments.load);
+ExitCode answer(const Arguments& arguments, const EngineOptions& options, GenerationRequest request,
+                const std::string& text) {
+  const auto engine = load_engine(options);
   if (!engine) return report_failure(engine.error());
   auto tokens = prompt_tokens(**engine, arguments, text);
   if (!tokens) return report_failure(tokens.error());
@@ -70,12 +72,14 @@ ExitCode answer(const Arguments& arguments, GenerationRequest request, const std
 }
 
 ExitCode run(const Arguments& arguments) {
-  auto request = resolve_generation(arguments.generation);
-  if (!request) return report_usage(request.error());
+  const auto request = resolve_generation(arguments.generation);
+  if (!request) return report_option(request.error());
+  auto options = resolve_load(arguments.load);
+  if (!options) return report_option(options.error());
+  options->n_parallel = 1;
   const auto text = prompt_text(arguments);
-  if (!text)
-    return text.error().code == ErrorCode::kInvalidArgument ? report_usage(text.error()) : report_failure(text.error());
-  return answer(arguments, std::move(*request), *text);
+  if (!text) return report_option(text.error());
+  return answer(arguments, *options, *request, *text);
 }
 
 std::function<ExitCode()> add(CLI::App& app) {

@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/engine_session.h"
 #include "cli/input_text.h"
 #include "cli/load_options.h"
 #include "cli/option_table.h"
-#include "cli/terminal.h"
 #include "server/server.h"
 
 namespace ferrox {
@@ -19,7 +19,6 @@ struct Arguments {
   LoadArguments load;
   ServerOptions server;
   std::string api_key_file;
-  std::string log_level = "info";
   double timeout_s = 0;
   double drain_timeout_s = 15;
 };
@@ -48,18 +47,9 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   return options;
 }
 
-Result<std::unique_ptr<Engine>> load(const Arguments& arguments) {
-  TRY_ASSIGN(EngineOptions options, resolve_load(arguments.load));
-  ProgressBar bar("loading");
-  options.default_timeout_ms = static_cast<int64_t>(arguments.timeout_s * 1000);
-  options.on_load_progress = [&bar](double fraction) { bar.update(fraction); };
-  return Engine::load(options);
-}
-
-Result<void> serve(const Arguments& arguments) {
-  TRY_ASSIGN(const ServerOptions options, resolve_server(arguments));
-  TRY_ASSIGN(const auto engine, load(arguments));
-  TRY_ASSIGN(const auto server, Server::open(*engine, options));
+Result<void> serve(EngineOptions engine_options, const ServerOptions& server_options) {
+  TRY_ASSIGN(const auto engine, load_engine(std::move(engine_options)));
+  TRY_ASSIGN(const auto server, Server::open(*engine, server_options));
   log().info("{}: {} positions a request, {} for keys and values", engine->model_id(), engine->context_length(),
              format_bytes(engine->kv_bytes()));
   log().info("listening on {}", server->url());
@@ -69,8 +59,12 @@ Result<void> serve(const Arguments& arguments) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  if (const auto set = set_log_level(arguments.log_level); !set) return report_usage(set.error());
-  const auto served = serve(arguments);
+  const auto server_options = resolve_server(arguments);
+  if (!server_options) return report_option(server_options.error());
+  auto engine_options = resolve_load(arguments.load);
+  if (!engine_options) return report_option(engine_options.error());
+  engine_options->default_timeout_ms = static_cast<int64_t>(arguments.timeout_s * 1000);
+  const auto served = serve(*engine_options, *server_options);
   return served ? ExitCode::kSuccess : report_failure(served.error());
 }
 
@@ -101,14 +95,12 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   };
   add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
   add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
-  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error, off")
-      ->capture_default_str()
-      ->group(kGroup);
   add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
 }
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
+  arguments->load.log_level = "info";
   add_load_options(app, arguments->load);
   add_server_options(app, *arguments);
   return [arguments] { return run(*arguments); };
