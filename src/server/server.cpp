@@ -13,10 +13,10 @@
 
 #include "base/log.h"
 #include "server/access.h"
-#include "server/api_error.h"
 #include "server/app.h"
+#include "server/endpoint_service.h"
+#include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
-#include "server/router.h"
 
 namespace ferrox {
 namespace {
@@ -24,71 +24,6 @@ namespace {
 /// After the drain's limit everything is cancelled; answers still get this long to be written.
 constexpr std::chrono::milliseconds kLastWrites{2'000};
 constexpr std::chrono::milliseconds kDrainPoll{10};
-
-/// Routes requests to endpoints.
-class EndpointService : public HttpService {
- public:
-  explicit EndpointService(App& app) : app_(app) {}
-
-  std::optional<HttpResponse> refuse(HttpRequest& head) override {
-    if (const auto error = check_caller(head)) return error_response(*error);
-    const Route route = find_route(all_endpoint, head.method, head.path);
-    if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
-    if (route.endpoint->access == Access::kKey && !has_key(head)) return error_response(invalid_api_key());
-    head.path_parameter = route.parameter;
-    return std::nullopt;
-  }
-
-  awaitable<void> serve(Exchange& exchange) override {
-    std::string failure;
-    try {
-      const Route route = find_route(all_endpoint, exchange.request().method, exchange.request().path);
-      co_await route.endpoint->handle(app_, exchange);
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
-    if (failure.empty()) co_return;
-    log().error("request {}: {}", exchange.request().id, failure);
-    HttpResponse response = error_response(ApiError(500, "server_error", "internal_error", failure));
-    if (!exchange.answered()) co_await exchange.respond(std::move(response));
-  }
-
-  HttpResponse transport_error(int status, const std::string& message) const override {
-    return error_response(transport_refusal(status, message));
-  }
-
-  bool keep_alive() const override { return !app_.draining(); }
-
- private:
-  /// Without keys anyone who reaches the port may call, so pages of other sites must not reach it.
-  std::optional<ApiError> check_caller(const HttpRequest& head) const {
-    const ServerOptions& options = app_.options();
-    if (!options.api_keys.empty()) return std::nullopt;
-    const std::string_view host = head.header("host");
-    if (!is_allowed_host(host, options.allowed_hosts) && !equal_ignoring_case(host_of(host), options.host)) {
-      return forbidden("header host: expected an address, a loopback name or an allowed host");
-    }
-    if (!is_allowed_origin(head.header("origin"), host, options.allowed_hosts)) {
-      return forbidden("header origin: expected this server's own or an allowed host");
-    }
-    return std::nullopt;
-  }
-
-  bool has_key(const HttpRequest& head) const {
-    const ServerOptions& options = app_.options();
-    return options.api_keys.empty() || is_known_key(options.api_keys, bearer_key(head.header("authorization"))) ||
-           is_known_key(options.api_keys, head.header("x-api-key"));
-  }
-
-  static HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
-    if (allowed.empty()) return error_response(unknown_route(head.method, head.path));
-    HttpResponse response = error_response(unknown_method(head.method, head.path, allowed));
-    response.headers.push_back({"allow", allowed});
-    return response;
-  }
-
-  App& app_;
-};
 
 }  // namespace
 
@@ -115,6 +50,7 @@ Result<std::unique_ptr<Server>> Server::open(Engine& engine, ServerOptions optio
                       "host {}: expected a loopback address, an api key, or the word that strangers may call",
                       options.host);
   }
+  fit_to_descriptors(options.limits);
   auto impl = std::make_unique<Impl>(engine, std::move(options));
   TRY_ASSIGN(impl->listener, Listener::open(impl->io.get_executor(), impl->options.host, impl->options.port,
                                             impl->service, impl->options.limits));

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include "server/openai/prompt_building.h"
+#include "server/schema/array_fields.h"
 
 namespace ferrox {
 namespace {
 
 using Prompt = std::variant<std::string, std::vector<int32_t>>;
 using C = CompletionRequest;
-
-constexpr FieldRange kTokenId{0, std::numeric_limits<int32_t>::max()};
 
 bool is_token_list(const Json& value) { return value.is_array() && !value.empty() && value.front().is_number(); }
 

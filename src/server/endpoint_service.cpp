@@ -1,0 +1,69 @@
+// Who is refused, and what happens when a handler fails?
+#include "server/endpoint_service.h"
+
+#include "base/log.h"
+#include "server/access.h"
+#include "server/endpoint.h"
+#include "server/router.h"
+
+namespace ferrox {
+namespace {
+
+HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
+  if (allowed.empty()) return error_response(unknown_route(head.method, head.path));
+  HttpResponse response = error_response(unknown_method(head.method, head.path, allowed));
+  response.headers.push_back({"allow", allowed});
+  return response;
+}
+
+}  // namespace
+
+std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
+  if (const auto error = check_caller(head)) return error_response(*error);
+  const Route route = find_route(all_endpoint, head.method, head.path);
+  if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
+  if (route.endpoint->access == Access::kKey && !has_key(head)) return error_response(invalid_api_key());
+  head.path_parameter = route.parameter;
+  return std::nullopt;
+}
+
+awaitable<void> EndpointService::serve(Exchange& exchange) {
+  log().debug("request {}: {} {}", exchange.request().id, exchange.request().method, exchange.request().path);
+  std::string failure;
+  try {
+    const Route route = find_route(all_endpoint, exchange.request().method, exchange.request().path);
+    co_await route.endpoint->handle(app_, exchange);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  if (failure.empty()) co_return;
+  log().error("request {}: {}", exchange.request().id, failure);
+  HttpResponse response = error_response(ApiError(500, "server_error", "internal_error", failure));
+  if (!exchange.answered()) co_await exchange.respond(std::move(response));
+}
+
+HttpResponse EndpointService::transport_error(int status, const std::string& message) const {
+  return error_response(transport_refusal(status, message));
+}
+
+/// Without keys anyone who reaches the port may call, so pages of other sites must not reach it.
+std::optional<ApiError> EndpointService::check_caller(const HttpRequest& head) const {
+  const ServerOptions& options = app_.options();
+  if (!options.api_keys.empty()) return std::nullopt;
+  const std::string_view host = head.header("host");
+  if (!is_allowed_host(host, options.allowed_hosts) && !equal_ignoring_case(host_of(host), options.host)) {
+    return forbidden("header host: expected an address, a loopback name or an allowed host");
+  }
+  if (!is_allowed_origin(head.header("origin"), host, options.allowed_hosts)) {
+    return forbidden("header origin: expected this server's own or an allowed host");
+  }
+  return std::nullopt;
+}
+
+bool EndpointService::has_key(const HttpRequest& head) const {
+  const ServerOptions& options = app_.options();
+  return options.api_keys.empty() || is_known_key(options.api_keys, bearer_key(head.header("authorization"))) ||
+         is_known_key(options.api_keys, head.header("x-api-key"));
+}
+
+}  // namespace ferrox

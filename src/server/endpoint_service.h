@@ -1,0 +1,27 @@
+// How does a request reach its endpoint? Caller, route and key are checked, then the handler runs.
+#pragma once
+
+#include "server/api_error.h"
+#include "server/app.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+
+class EndpointService : public HttpService {
+ public:
+  /// `app` outlives the service.
+  explicit EndpointService(App& app) : app_(app) {}
+
+  std::optional<HttpResponse> refuse(HttpRequest& head) override;
+  awaitable<void> serve(Exchange& exchange) override;
+  HttpResponse transport_error(int status, const std::string& message) const override;
+  bool keep_alive() const override { return !app_.draining(); }
+
+ private:
+  std::optional<ApiError> check_caller(const HttpRequest& head) const;
+  bool has_key(const HttpRequest& head) const;
+
+  App& app_;
+};
+
+}  // namespace ferrox

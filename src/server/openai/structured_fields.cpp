@@ -1,0 +1,115 @@
+// Which values do limits, stops, seeds and sampler chains take?
+#include "server/openai/structured_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "server/schema/array_fields.h"
+
+namespace ferrox {
+namespace {
+
+constexpr size_t kMaxStops = 16;
+constexpr FieldRange kStopBytes{1, 1024};
+constexpr size_t kMaxBreakers = 64;
+
+struct SamplerName {
+  std::string_view name;
+  SamplerKind kind;
+};
+constexpr std::array kSamplerNames = {
+    SamplerName{"penalties", SamplerKind::kPenalties},
+    SamplerName{"dry", SamplerKind::kDry},
+    SamplerName{"top_n_sigma", SamplerKind::kTopNSigma},
+    SamplerName{"top_k", SamplerKind::kTopK},
+    SamplerName{"typ_p", SamplerKind::kTypical},
+    SamplerName{"typical_p", SamplerKind::kTypical},
+    SamplerName{"top_p", SamplerKind::kTopP},
+    SamplerName{"min_p", SamplerKind::kMinP},
+    SamplerName{"xtc", SamplerKind::kXtc},
+    SamplerName{"temperature", SamplerKind::kTemperature},
+};
+
+}  // namespace
+
+ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(const int64_t limit, read_integer(name, value, kCountOrAll));
+  if (limit == 0) return wrong_value(name, "an integer of 1 or more, or -1 for the rest of the context", value);
+  if (params.request.max_tokens && *params.request.max_tokens != limit) {
+    return invalid_request(
+        name, fmt::format("{}: another limit of {} was given beside it", name, *params.request.max_tokens));
+  }
+  params.request.max_tokens = limit;
+  return {};
+}
+
+ApiResult<void> read_stop(const Json& value, GenerationParams& params) {
+  if (value.is_string()) {
+    params.request.stop.clear();
+    if (value.get_ref<const std::string&>().empty()) return {};
+    TRY_ASSIGN(params.request.stop.emplace_back(), read_string("stop", value, kStopBytes));
+    return {};
+  }
+  TRY_ASSIGN(params.request.stop, read_strings("stop", value, kMaxStops, kStopBytes));
+  return {};
+}
+
+ApiResult<void> read_seed(const Json& value, GenerationParams& params) {
+  if (value.is_number_unsigned()) {
+    params.seed = value.get<uint64_t>();
+    return {};
+  }
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  TRY_ASSIGN(const int64_t seed, read_integer("seed", value, {-kExact, kExact}));
+  if (seed != -1) params.seed = static_cast<uint64_t>(seed);  // -1 asks for a random one
+  return {};
+}
+
+ApiResult<void> read_stream_options(const Json& value, GenerationParams& params) {
+  if (!value.is_object()) return wrong_value("stream_options", "an object", value);
+  if (const auto found = value.find("include_usage"); found != value.end() && !found->is_null()) {
+    TRY_ASSIGN(params.include_usage, read_boolean("stream_options.include_usage", *found));
+  }
+  return {};
+}
+
+ApiResult<void> read_samplers(const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(const auto names, read_strings("samplers", value, kSamplerNames.size(), {1, 32}));
+  params.request.sampling.order.clear();
+  for (const std::string& name : names) {
+    const auto found = std::find_if(kSamplerNames.begin(), kSamplerNames.end(),
+                                    [&](const SamplerName& row) { return row.name == name; });
+    if (found == kSamplerNames.end()) {
+      return wrong_value("samplers", "penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p, xtc or temperature",
+                         name);
+    }
+    params.request.sampling.order.push_back(found->kind);
+  }
+  return {};
+}
+
+ApiResult<void> read_breakers(const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(params.request.sampling.dry_sequence_breakers,
+             read_strings("dry_sequence_breakers", value, kMaxBreakers, {1, 64}));
+  return {};
+}
+
+ApiResult<void> read_timeout(const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(const double seconds, read_number("timeout", value, {0, 86'400}));
+  params.request.timeout_ms = static_cast<int64_t>(seconds * 1000);
+  return {};
+}
+
+ApiResult<void> read_stop_token_ids(const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(params.request.stop_tokens, read_token_ids("stop_token_ids", value));
+  return {};
+}
+
+ApiResult<void> read_allowed_token_ids(const Json& value, GenerationParams& params) {
+  TRY_ASSIGN(params.request.sampling.allowed_tokens, read_token_ids("allowed_token_ids", value));
+  return {};
+}
+
+}  // namespace ferrox

@@ -1,0 +1,20 @@
+// How are the shared fields read that are more than a number, a text or a truth value?
+#pragma once
+
+#include "server/openai/generation_params.h"
+
+namespace ferrox {
+
+/// -1: all that is left of the context. 0 would be a request for nothing. `name` is one of the field's three names.
+ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params);
+ApiResult<void> read_stop(const Json& value, GenerationParams& params);
+ApiResult<void> read_seed(const Json& value, GenerationParams& params);
+ApiResult<void> read_stream_options(const Json& value, GenerationParams& params);
+ApiResult<void> read_samplers(const Json& value, GenerationParams& params);
+ApiResult<void> read_logit_bias(const Json& value, GenerationParams& params);
+ApiResult<void> read_breakers(const Json& value, GenerationParams& params);
+ApiResult<void> read_timeout(const Json& value, GenerationParams& params);
+ApiResult<void> read_stop_token_ids(const Json& value, GenerationParams& params);
+ApiResult<void> read_allowed_token_ids(const Json& value, GenerationParams& params);
+
+}  // namespace ferrox
