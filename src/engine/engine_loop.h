@@ -1,18 +1,14 @@
 // Who runs the model? One thread that admits, plans, steps and tells; everyone else speaks to it through this.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
 #include "base/thread_pool.h"
-#include "engine/engine_status.h"
 #include "engine/request.h"
+#include "engine/request_inbox.h"
 #include "engine/running_request.h"
 #include "engine/step_batch.h"
 #include "engine/token_loop.h"
@@ -20,7 +16,6 @@
 #include "kv/paged_store.h"
 #include "nn/model.h"
 #include "sched/admission.h"
-#include "sched/request_queue.h"
 
 namespace ferrox {
 
@@ -34,8 +29,8 @@ struct EngineLoopOptions {
   int64_t default_timeout_ms;  ///< 0: no limit
 };
 
-/// The thread owns model, pages and requests that run. What others touch (queue, cancellations, status) is behind one
-/// mutex, never held while the model runs or while a sink is called. Methods are safe from any thread.
+/// The thread owns pages and requests that run, and is the only one that uses the model; all that others touch is in
+/// the inbox. Methods are safe from any thread.
 class EngineLoop {
  public:
   /// `model` must outlive this.
@@ -46,57 +41,39 @@ class EngineLoop {
 
   // As Engine's.
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
-  void cancel(RequestId id);
-  void drain();
-  bool wait_idle(int64_t timeout_ms);
-  EngineStatus status() const;
+  void cancel(RequestId id) { inbox_.cancel(id); }
+  void drain() { inbox_.drain(); }
+  bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
+  EngineStatus status() const { return inbox_.status(); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   AdmissionLimits limits() const;
-  Result<RequestId> enqueue(GenerationRequest request, EventSink sink, TimePoint arrival);
-  void count_refusal(ErrorCode code);
+  Result<RequestId> accept(GenerationRequest request, EventSink sink, TimePoint arrival);
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 
   // On the engine thread.
   void run();
-  bool wait_for_work();
   void apply_cancellations();
   void admit();
-  std::vector<AcceptedRequest> take_admissible();
   void refuse_expired();
   void step();
+  void take_results(const std::vector<StepPart>& parts);
   void finish_over();
-  void cancel_everything();
-  void retire(RequestId id);
-  void publish_status_locked();
+  void publish();
 
   Model& model_;
   const LoopVocabulary vocabulary_;
   const EngineLoopOptions options_;
 
-  // The engine thread's own.
   PagedStore store_;
   PagePool pages_;
   ThreadPool threads_;
   StepBatch batch_;
   std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission
   uint64_t n_steps_ = 0;
-
-  mutable std::mutex mutex_;
-  std::condition_variable work_;  ///< something to do for the engine thread
-  std::condition_variable idle_;  ///< a request has ended
-  RequestQueue queue_;
-  std::unordered_map<RequestId, AcceptedRequest> waiting_;  ///< one for each entry of queue_
-  std::unordered_set<RequestId> live_;                      ///< accepted, last event not sent
-  std::unordered_set<RequestId> cancellations_;             ///< of live ones, not yet applied
-  RequestId next_id_ = 1;
-  bool head_is_blocked_ = false;  ///< the head of the queue was looked at and there was no room for it
-  bool draining_ = false;
-  bool stopping_ = false;
-  EngineStatus status_;
-  RefusalCounts refused_;
+  RequestInbox inbox_;
 
   std::thread thread_;  ///< last: it starts when all else stands
 };

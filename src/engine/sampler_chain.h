@@ -16,10 +16,6 @@
 
 namespace ferrox {
 
-/// Refuses numbers that no sampler can work with (NaN, negative windows, a mirostat version that doesn't exist) and
-/// token ids outside [0, n_vocab).
-Result<void> validate_sampling(const SamplingParams& params, int32_t n_vocab);
-
 /// Deterministic: the choice depends on the seed, the row, the tokens so far and the number of tokens generated.
 ///
 /// Temperature <= 0 is greedy: bias, bans, penalties and DRY are applied, then the highest logit is taken, the lowest

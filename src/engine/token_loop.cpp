@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/sampling_check.h"
 #include "text/utf8.h"
 
 namespace ferrox {

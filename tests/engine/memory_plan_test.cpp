@@ -54,7 +54,8 @@ TEST(MemoryPlan, WhatDoesntFitIsRefusedWithEveryTerm) {
   q.context_length = 100'000;
   const Error error = plan_memory(q).error();
   EXPECT_EQ(error.code, ErrorCode::kMemoryBudget);
-  EXPECT_THAT(error.message, HasSubstr("weights 97.7 KiB + KV 6.10 MiB (100000 positions) + scratch 97.7 KiB > budget 977 KiB"));
+  EXPECT_THAT(error.message,
+              HasSubstr("weights 97.7 KiB + KV 6.10 MiB (100000 positions) + scratch 97.7 KiB > budget 977 KiB"));
   EXPECT_THAT(error.message, HasSubstr("the largest context that fits is 1000 positions"));
   q = question();
   q.budget_bytes = 150'000;

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "engine/sampling_check.h"
 #include "support/fake_vocabulary.h"
 
 namespace ferrox {

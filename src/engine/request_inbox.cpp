@@ -1,0 +1,132 @@
+#include "engine/request_inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace ferrox {
+
+Result<RequestId> RequestInbox::push(TokenLoop loop, const Reservation& needed, EventSink sink, TimePoint arrival,
+                                     TimePoint deadline) {
+  const std::lock_guard lock(mutex_);
+  if (draining_ || stopping_) return make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
+  // While nobody was found to lack room, open slots are as good as taken by those who wait.
+  const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
+  const RequestId id = next_id_;
+  TRY(queue_.push({id, needed.n_pages, deadline}, n_open_slots));
+  ++next_id_;
+  waiting_.emplace(id, AcceptedRequest{id, std::move(loop), needed.n_positions, std::move(sink), arrival});
+  live_.insert(id);
+  status_.n_queued = queue_.size();
+  work_.notify_one();
+  return id;
+}
+
+void RequestInbox::cancel(RequestId id) {
+  const std::lock_guard lock(mutex_);
+  if (!live_.contains(id)) return;
+  cancelled_.insert(id);
+  work_.notify_one();
+}
+
+void RequestInbox::drain() {
+  const std::lock_guard lock(mutex_);
+  draining_ = true;
+}
+
+bool RequestInbox::wait_idle(int64_t timeout_ms) {
+  constexpr int64_t kLongestMs = int64_t{1000} * 60 * 60 * 24 * 365;  // a year: far from the clock's overflow
+  std::unique_lock lock(mutex_);
+  const std::chrono::milliseconds timeout(std::clamp<int64_t>(timeout_ms, 0, kLongestMs));
+  return idle_.wait_for(lock, timeout, [this] { return live_.empty(); });
+}
+
+EngineStatus RequestInbox::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void RequestInbox::count_refusal(ErrorCode code) {
+  const std::lock_guard lock(mutex_);
+  status_.refused.too_long += code == ErrorCode::kContextLength;
+  status_.refused.too_large += code == ErrorCode::kMemoryBudget;
+  status_.refused.queue_full += code == ErrorCode::kUnavailable && !draining_ && !stopping_;
+}
+
+void RequestInbox::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  work_.notify_one();
+}
+
+bool RequestInbox::wait_for_work(bool something_runs) {
+  std::unique_lock lock(mutex_);
+  work_.wait(lock, [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty(); });
+  return !stopping_;
+}
+
+AcceptedRequest RequestInbox::extract(RequestId id) { return std::move(waiting_.extract(id).mapped()); }
+
+RequestInbox::Cancelled RequestInbox::take_cancelled() {
+  Cancelled taken;
+  const std::lock_guard lock(mutex_);
+  for (const RequestId id : std::exchange(cancelled_, {})) {
+    if (queue_.remove(id)) {
+      taken.waiting.push_back(extract(id));
+    } else {
+      taken.running.insert(id);
+    }
+  }
+  status_.n_queued = queue_.size();
+  return taken;
+}
+
+std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, int64_t n_free_pages) {
+  std::vector<AcceptedRequest> admissible;
+  const std::lock_guard lock(mutex_);
+  for (const QueuedRequest* head = queue_.head(); head != nullptr; head = queue_.head()) {
+    if (n_running == n_parallel_ || head->n_pages > n_free_pages) break;
+    n_free_pages -= head->n_pages;
+    ++n_running;
+    const RequestId id = head->id;
+    queue_.remove(id);
+    admissible.push_back(extract(id));
+  }
+  CHECK(queue_.empty() || n_running > 0, "an idle engine has room for the head of its queue");
+  head_is_blocked_ = !queue_.empty();
+  status_.n_running = n_running;
+  status_.n_queued = queue_.size();
+  return admissible;
+}
+
+std::vector<AcceptedRequest> RequestInbox::take_expired(TimePoint now) {
+  std::vector<AcceptedRequest> expired;
+  const std::lock_guard lock(mutex_);
+  for (const RequestId id : queue_.take_expired(now)) expired.push_back(extract(id));
+  status_.refused.no_room += expired.size();
+  status_.n_queued = queue_.size();
+  return expired;
+}
+
+void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, int64_t n_pages_free, uint64_t n_steps) {
+  const std::lock_guard lock(mutex_);
+  status_.n_running = n_running;
+  status_.n_pages_total = n_pages_total;
+  status_.n_pages_free = n_pages_free;
+  status_.n_steps = n_steps;
+}
+
+void RequestInbox::retire(RequestId id) {
+  const std::lock_guard lock(mutex_);
+  live_.erase(id);
+  cancelled_.erase(id);
+  idle_.notify_all();
+}
+
+void RequestInbox::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = live_;
+}
+
+}  // namespace ferrox
