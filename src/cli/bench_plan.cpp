@@ -48,6 +48,7 @@ Result<Range> parse_range(const std::string& text) {
 
 Result<std::vector<int64_t>> parse_number_list(const std::string& text) {
   std::vector<int64_t> numbers;
+  if (text.ends_with(',')) return malformed(text);
   for (const auto& part : CLI::detail::split(text, ',')) {
     TRY_ASSIGN(const Range range, parse_range(part));
     for (int64_t n = range.first; n <= range.last; n = range.operation == '+' ? n + range.step : n * range.step) {
