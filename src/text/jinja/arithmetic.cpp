@@ -1,4 +1,5 @@
 // How do numbers, strings and lists add, multiply and divide?
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -158,8 +159,9 @@ Value repeat(Budget& budget, const Value& value, Integer count) {
   }
   std::vector<Value> items;
   if (value.items().empty()) return make_sequence(budget, value.sequence()->kind, {});
+  const size_t max_times = budget.limits().max_work_bytes / sizeof(Value) / value.items().size();
+  budget.spend_bytes(std::min(n_times, max_times + 1) * value.items().size() * sizeof(Value));
   for (size_t i = 0; i < n_times; ++i) {
-    budget.spend_bytes(value.items().size() * sizeof(Value));
     items.insert(items.end(), value.items().begin(), value.items().end());
   }
   return make_sequence(budget, value.sequence()->kind, std::move(items));

@@ -9,7 +9,7 @@ namespace ferrox::jinja {
 
 /// Ceilings of one render. A conversation of a million tokens through the longest real template stays far below.
 struct Limits {
-  size_t max_steps = 20'000'000;             ///< nodes evaluated and items visited
+  size_t max_steps = 10'000'000;             ///< nodes evaluated and items visited
   size_t max_work_bytes = size_t{1} << 30;   ///< bytes of strings and lists built or scanned, all together
   size_t max_text_bytes = size_t{64} << 20;  ///< of one string, the result included
   size_t max_depth = 800;                    ///< nodes within nodes while evaluating: bounds the C++ stack

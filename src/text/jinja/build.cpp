@@ -31,7 +31,8 @@ TextBuilder& TextBuilder::add(const Text& text, size_t begin, size_t end) {
 
 TextBuilder& TextBuilder::repeat(const Text& text, size_t count) {
   if (text.empty()) return *this;
-  budget_.check_text(std::min(count, budget_.limits().max_text_bytes + 1));
+  const size_t max_count = budget_.limits().max_text_bytes / text.size();
+  budget_.check_text(count > max_count ? budget_.limits().max_text_bytes + 1 : count * text.size());
   for (size_t i = 0; i < count; ++i) add(text);
   return *this;
 }
