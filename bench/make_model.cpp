@@ -22,15 +22,16 @@ constexpr size_t kPatternBytes = size_t{16} << 20;
 /// Which format each tensor gets.
 struct Mixture {
   const FormatInfo* base;
-  const FormatInfo* output;      ///< embedding and output
-  const FormatInfo* upper;       ///< attn_v and ffn_down of some layers
+  const FormatInfo* output;  ///< embedding and output
+  const FormatInfo* upper;   ///< attn_v and ffn_down of some layers
 };
 
 Result<Mixture> find_mixture(const std::string& name) {
   const bool is_mixture = strcasecmp(name.c_str(), "Q4_K_M") == 0 || strcasecmp(name.c_str(), "Q5_K_M") == 0;
   const FormatInfo* base = find_format(is_mixture ? name.substr(0, 4) : name);
   if (base == nullptr) {
-    return make_error(ErrorCode::kInvalidArgument, "format: expected a weight format, Q4_K_M or Q5_K_M, found '{}'", name);
+    return make_error(ErrorCode::kInvalidArgument, "format: expected a weight format, Q4_K_M or Q5_K_M, found '{}'",
+                      name);
   }
   const FormatInfo* q6 = find_format("Q6_K");
   if (is_mixture) return Mixture{base, q6, q6};
@@ -56,7 +57,9 @@ class ModelMaker {
  private:
   void add_metadata() {
     const std::string prefix = std::string(shape_.architecture) + ".";
-    const auto set = [&](const char* key, int64_t value) { writer_.set_uint32(prefix + key, static_cast<uint32_t>(value)); };
+    const auto set = [&](const char* key, int64_t value) {
+      writer_.set_uint32(prefix + key, static_cast<uint32_t>(value));
+    };
     writer_.set_string("general.architecture", shape_.architecture);
     writer_.set_string("general.name", fmt::format("random {}", shape_.name));
     set("block_count", shape_.n_layers);
@@ -81,7 +84,8 @@ class ModelMaker {
   void add_vocabulary() {
     std::vector<std::string> tokens;
     for (int byte = 0; byte < 256; ++byte) tokens.push_back(byte_token(byte));
-    while (static_cast<int64_t>(tokens.size()) < shape_.n_vocab - 1) tokens.push_back(fmt::format("filler{}", tokens.size()));
+    while (static_cast<int64_t>(tokens.size()) < shape_.n_vocab - 1)
+      tokens.push_back(fmt::format("filler{}", tokens.size()));
     tokens.emplace_back("<|end|>");
     std::vector<int32_t> types(tokens.size(), 1);
     types.back() = 3;
@@ -157,14 +161,16 @@ class ModelMaker {
   void add_constant(const std::string& name, int64_t n, float value) {
     const std::vector<float> values(static_cast<size_t>(n), value);
     const auto bytes = std::as_bytes(std::span(values));
-    writer_.add_tensor(name, DType::kF32, {static_cast<uint64_t>(n)}, std::vector<std::byte>(bytes.begin(), bytes.end()));
+    writer_.add_tensor(name, DType::kF32, {static_cast<uint64_t>(n)},
+                       std::vector<std::byte>(bytes.begin(), bytes.end()));
   }
 
   /// A matrix of n_out rows of n_in; a format whose blocks don't divide the rows falls back as llama.cpp's do.
   Result<void> add_matrix(const std::string& name, const FormatInfo& wanted, int64_t n_in, int64_t n_out,
                           int64_t n_experts = 1) {
     const FormatInfo& format = n_in % wanted.block_elements == 0 ? wanted : *find_format(DType::kQ8_0);
-    const size_t pattern_bytes = kPatternBytes / static_cast<size_t>(format.block_bytes) * static_cast<size_t>(format.block_bytes);
+    const size_t pattern_bytes =
+        kPatternBytes / static_cast<size_t>(format.block_bytes) * static_cast<size_t>(format.block_bytes);
     const float magnitude = 1.5f / std::sqrt(static_cast<float>(n_in));
     auto pattern = std::make_shared<std::vector<std::byte>>(pattern_bytes);
     TRY(fill_random_blocks(format, magnitude, ++seed_, *pattern));

@@ -19,7 +19,7 @@ struct ModelShapeSpec {
   int64_t n_vocab;
   int64_t context_length;
   float rope_base;
-  int64_t n_experts;       ///< 0: dense
+  int64_t n_experts;  ///< 0: dense
   int64_t n_experts_used;
 };
 

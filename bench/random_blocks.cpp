@@ -18,13 +18,13 @@ struct ScaleLayout {
 
 const std::vector<ScaleLayout>& scale_layouts() {
   static const std::vector<ScaleLayout> layouts = {
-      {DType::kQ4_0, {0}, {}, 8},           {DType::kQ4_1, {0}, {2}, 15},          {DType::kQ5_0, {0}, {}, 16},
-      {DType::kQ5_1, {0}, {2}, 31},         {DType::kQ8_0, {0}, {}, 128},          {DType::kQ2_K, {80}, {82}, 3 * 15},
-      {DType::kQ3_K, {108}, {}, 4 * 32},    {DType::kQ4_K, {0}, {2}, 15 * 63},     {DType::kQ5_K, {0}, {2}, 31 * 63},
-      {DType::kQ6_K, {208}, {}, 32 * 128},  {DType::kIQ4_NL, {0}, {}, 127},        {DType::kIQ4_XS, {0}, {}, 127 * 32},
-      {DType::kIQ2_XXS, {0}, {}, 43 * 4},   {DType::kIQ2_XS, {0}, {}, 43 * 4},     {DType::kIQ2_S, {0}, {}, 43 * 4},
-      {DType::kIQ3_XXS, {0}, {}, 62 * 8},   {DType::kIQ3_S, {0}, {}, 15 * 31},     {DType::kIQ1_S, {0}, {}, 17},
-      {DType::kTQ1_0, {52}, {}, 1},         {DType::kTQ2_0, {64}, {}, 1},          {DType::kQ1_0, {0}, {}, 1},
+      {DType::kQ4_0, {0}, {}, 8},          {DType::kQ4_1, {0}, {2}, 15},      {DType::kQ5_0, {0}, {}, 16},
+      {DType::kQ5_1, {0}, {2}, 31},        {DType::kQ8_0, {0}, {}, 128},      {DType::kQ2_K, {80}, {82}, 3 * 15},
+      {DType::kQ3_K, {108}, {}, 4 * 32},   {DType::kQ4_K, {0}, {2}, 15 * 63}, {DType::kQ5_K, {0}, {2}, 31 * 63},
+      {DType::kQ6_K, {208}, {}, 32 * 128}, {DType::kIQ4_NL, {0}, {}, 127},    {DType::kIQ4_XS, {0}, {}, 127 * 32},
+      {DType::kIQ2_XXS, {0}, {}, 43 * 4},  {DType::kIQ2_XS, {0}, {}, 43 * 4}, {DType::kIQ2_S, {0}, {}, 43 * 4},
+      {DType::kIQ3_XXS, {0}, {}, 62 * 8},  {DType::kIQ3_S, {0}, {}, 15 * 31}, {DType::kIQ1_S, {0}, {}, 17},
+      {DType::kTQ1_0, {52}, {}, 1},        {DType::kTQ2_0, {64}, {}, 1},      {DType::kQ1_0, {0}, {}, 1},
       {DType::kQ2_0, {0}, {}, 2}};
   return layouts;
 }
