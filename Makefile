@@ -5,13 +5,18 @@ FERROX := $(BUILD)/ferrox
 CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 30
 
-.PHONY: all build demo test test-peers bench lint fuzz format clean
+.PHONY: all build build-all configure demo test test-peers bench lint fuzz format clean
 
 all: build
 
-build: setup-build
-	@cmake --preset $(PRESET) $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+build: configure  ## the program alone
+	cmake --build --preset $(PRESET) --target ferrox
+
+build-all: configure  ## tests and tools, too
 	cmake --build --preset $(PRESET)
+
+configure: setup-build
+	@cmake --preset $(PRESET) $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
 
 setup-%:
 	@tools/setup.sh $*
@@ -20,7 +25,7 @@ setup-%:
 demo: build  ## ask the bundled model a question
 	$(FERROX) run "What is the capital of France?"
 
-test: setup-test build  ## every test that needs no network
+test: setup-test build-all  ## every test that needs no network
 	@tools/run_tests.sh $(BUILD)
 
 test-peers: setup-peers build  ## other implementations and real clients, from npm
@@ -29,7 +34,7 @@ test-peers: setup-peers build  ## other implementations and real clients, from n
 bench: build  ## speed of prompt and generation, as tables
 	$(FERROX) bench
 
-lint: setup-lint build  ## format, layers, first lines, symbols
+lint: setup-lint build-all  ## format, layers, first lines, symbols
 	tools/lint/run.sh
 	@ctest --test-dir $(BUILD) -L lint --output-on-failure
 
