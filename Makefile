@@ -34,7 +34,7 @@ test-peers: setup-peers build  ## other implementations and real clients, from n
 bench: build  ## speed of prompt and generation, as tables
 	$(FERROX) bench
 
-lint: setup-lint build-all  ## format, layers, first lines, symbols
+lint: setup-lint build  ## format, layers, first lines, symbols
 	tools/lint/run.sh
 	@ctest --test-dir $(BUILD) -L lint --output-on-failure
 
