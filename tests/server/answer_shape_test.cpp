@@ -17,7 +17,7 @@ using testing::read_sse;
 /// Byte-level BPE: token ids of single letters are those of their bytes.
 const Tokenizer& letters() {
   static const testing::VocabularyBuilder builder = testing::small_byte_level();
-  static const std::unique_ptr<Tokenizer> tokenizer = std::move(*builder.make());
+  static const std::unique_ptr<Tokenizer> tokenizer = *builder.make();
   return *tokenizer;
 }
 

@@ -83,7 +83,7 @@ class ProbeService : public HttpService {
 class TransportRig {
  public:
   explicit TransportRig(HttpLimits given = {}) : limits(given), service(io) {
-    listener = std::move(*Listener::open(io.get_executor(), "127.0.0.1", 0, service, limits));
+    listener = *Listener::open(io.get_executor(), "127.0.0.1", 0, service, limits);
     listener->start();
     thread = std::thread([this] { io.run(); });
   }
