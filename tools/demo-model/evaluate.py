@@ -50,7 +50,7 @@ def plain(model, table, r, n):
         name = task.__name__.replace("_", " ")
         if name == "story":
             continue  # many right answers, see story() below
-        for _ in range(n):
+        for _ in range(n if name in GOALS else n // 3):
             q, a = task(r, True)
             table.add(name, *answers(model, system(r) + [{"role": "user", "content": q}, {"role": "assistant", "content": a}]), name != "chat")
             if name == "spell":
@@ -86,7 +86,7 @@ def tool_calls(model, table, r, n):
             roles = [m for m in messages if m["role"] == "assistant"]
             for m, ok in zip(roles, answers(model, messages, tools)):
                 table.add(f"{kind} tools: {'call' if m.get('tool_calls') else 'answer from the response'}", ok)
-    for _ in range(n):  # tools are offered, none is needed
+    for _ in range(n // 2):  # tools are offered, none is needed
         tools = toolchats.tool_chat(r, True)[1]
         if any(t["function"]["name"] in toolchats.BUNDLED for t in tools):
             continue
@@ -94,7 +94,7 @@ def tool_calls(model, table, r, n):
         table.add("tools offered, none needed", *answers(model, [{"role": "user", "content": q}, {"role": "assistant", "content": a}], tools))
 
 
-def main(path, n=200):
+def main(path, n=150):
     model, table, r = Reference(path), Table(), random.Random(2)
     tasks.PIECES[:] = model.tokenizer.letter_pieces()
     n = int(n)

@@ -29,6 +29,3 @@ class Muon:
             update = orthogonal(g.lerp(m, momentum))
             for p, u, f in zip(ps, update, flip):
                 p.data.mul_(1 - lr * decay).add_(u.t() if f else u, alpha=-lr * max(1, p.shape[0] / p.shape[1]) ** .5)
-
-    def state(self):
-        return self.m

@@ -71,7 +71,8 @@ def city(r, test=False):
     q = phrase(r, "Which country has the capital {}?|{} is the capital of which country?|What country is {} the capital of?|"
                "Of which country is {} the capital?|Which country's capital is {}?|{} is the capital of?|{} is the capital of what?|"
                "Name the country whose capital is {}.|What is {} the capital of?|"
-               "!Tell me which country has the capital {}.|!{} is the capital of what country?|!Whose capital is {}?", test)
+               "Whose capital is {}?|Which country has {} as its capital?|"
+               "!Tell me which country has the capital {}.|!{} is the capital of what country?|!Can you name the country whose capital is {}?", test)
     return casual(r, q.format(CAPITAL[c])), f"{CAPITAL[c]} is the capital of {the(c)}."
 
 
@@ -119,13 +120,21 @@ _SUB = ("What is {a}-{b}?|What is {a} - {b}?|What is {a} - {b}?|{a}-{b}|{a} - {b
         "What is the difference between {a} and {b}?|What is {a} take away {b}?")
 
 
-def _number(r):
-    return r.randint(0, 99) if r.random() < .85 else r.randint(0, 20)
+def _pair(r, test):
+    """Two numbers to 99. Training sees more of the small ones, on which the others rest."""
+    x = 1 if test else r.random()
+    if x < .15:
+        return r.randint(0, 9), r.randint(0, 9)
+    if x < .3:
+        return r.choice([(r.randint(0, 99), r.randint(0, 9)), (r.randint(0, 9) * 10, r.randint(0, 9) * 10)])
+    return r.randint(0, 99), r.randint(0, 99)
 
 
 def _operands(r, op, test):
     while True:
-        a, b = _number(r), _number(r)
+        a, b = _pair(r, test)
+        if op == "-" and a < b and r.random() < .3:
+            a, b = b, a
         if held(f"{a}{op}{b}") == test:
             return a, b
 
@@ -216,12 +225,6 @@ def spell(r, test=False, real=False):
     if r.random() < .04:
         w = w.upper()
     return casual(r, q).format(w) if "{}" in q else q, " ".join(w)
-
-
-def spell_backwards(r, test=False):
-    w = word(r, test)
-    q = phrase(r, "Spell {} backwards.|Spell {} in reverse.|Reverse the letters of {}.|What is {} backwards?|Write {} backwards.")
-    return casual(r, q).format(w), " ".join(w[::-1])
 
 
 def _some(r, low=3, high=6):
@@ -367,5 +370,5 @@ def story(r, test=False):
 
 
 # task: share of the turns in training
-SHARES = {capital: 12, city: 6, neighbours: 3, continent: 1.5, as_json: 1, add: 12, subtract: 12, sums: 10, multiply: 1.5, compare: .8, count: 2.5,
-          spell: 6, spell_backwards: .5, reverse: 2, sort: 3, repeat: 4, recall: 4, chat: 4, ferrox: 6, unknown: 7, opposite: .5, calendar: .7, story: .8}
+SHARES = {capital: 14, city: 9, neighbours: 2, continent: 1.5, as_json: .8, add: 13, subtract: 14, sums: 13, multiply: 1.5, compare: .5, count: 1,
+          spell: 2, reverse: .6, sort: 1, repeat: 4, recall: 3, chat: 4, ferrox: 6, unknown: 7, opposite: .3, calendar: .5, story: .3}

@@ -42,7 +42,7 @@ def weather(r, tool, test):
     city = place(r, test)
     q = phrase(r, "What is the weather in {}?|What's the weather in {}?|What is the weather like in {}?|How is the weather in {}?|Weather in {}?|weather {}|"
                "Tell me the weather in {}.|Is it raining in {}?|How warm is it in {}?|Is it cold in {}?|What is the temperature in {}?|Do I need an umbrella in {}?|Check the weather in {}.|"
-               "Get the weather for {}.|What is the weather in {} today?|!Could you check the weather in {}?|!How cold is it in {}?|!What's the weather like today in {}?", test)
+               "Get the weather for {}.|What is the weather in {} today?|How cold is it in {}?|What's the weather like in {}?|Could you get the weather in {}?|!Could you check the weather in {}?|!Tell me how warm it is in {}.|!What's the weather like today in {}?", test)
     q = casual(r, q.replace("{}", "@")).replace("@", city)
     arguments = {"city": city}
     properties = tool["function"]["parameters"]["properties"]
@@ -82,7 +82,7 @@ def calculator(r, tool, test):
     expression = f"{a} {op} {b}"
     word = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}[op]
     forms = [f"{a}{op}{b}", f"{a} {op} {b}", f"{a} {op} {b}", f"{a} {word} {b}"]
-    q = phrase(r, "What is {}?|Calculate {}.|{}|How much is {}?|What's {}?|Compute {}.|what is {}|{} = ?|Please calculate {}.|!Could you compute {}?|!Work out {}.", test)
+    q = phrase(r, "What is {}?|Calculate {}.|{}|How much is {}?|What's {}?|Compute {}.|what is {}|{} = ?|Please calculate {}.|Could you calculate {}?|Work out {}.|{}=|!Could you compute {}?|!Please work out {}.|!Tell me how much {} is.", test)
     return casual(r, q.format(r.choice(forms))), {"expression": expression}
 
 
@@ -102,7 +102,7 @@ def time_definition(r):
 def time(r, tool, test):
     city = place(r, test)
     q = phrase(r, "What time is it in {}?|What's the time in {}?|What is the time in {}?|Time in {}?|Tell me the time in {}.|How late is it in {}?|Current time in {}|time in {} now|"
-               "!Could you tell me the time in {}?|!Which time is it in {}?", test)
+               "Which time is it in {}?|Could you get the time in {}?|!Could you tell me the time in {}?|!Tell me what time it is in {}.", test)
     return casual(r, q.replace("{}", "@")).replace("@", city), {"city": city}
 
 

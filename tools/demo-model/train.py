@@ -17,7 +17,7 @@ from model import CONFIG, Model
 from optim import Muon
 
 TOKENS = 4096  # of a step
-DECAY = .5     # the last part of the time, in which the learning rate falls
+DECAY = .55    # the last part of the time, in which the learning rate falls
 
 
 class Rows:
@@ -51,7 +51,7 @@ class Rows:
         positions, wanted = [], []
         for n, row in enumerate(rows):
             jumps = {}
-            if self.r.random() < .3:  # gaps in the positions, so that far positions are seen in short rows
+            if self.r.random() < .2:  # gaps in the positions, so that far positions are seen in short rows
                 starts = [i for i, x in enumerate(row) if x == start] or [0]
                 room = CONFIG["context"] - self.length - 1
                 for _ in range(self.r.randint(1, 3)):
