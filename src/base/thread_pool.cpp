@@ -19,14 +19,20 @@ void relax() {
 #endif
 }
 
+/// The gate's layout: bit 31 says that a call is open, the bits below count the workers that joined it.
+constexpr uint32_t kOpen = uint32_t{1} << 31;
+
 }  // namespace
 
-// A call is published by raising `generation`; every worker answers once by lowering `n_busy`.
+// A call is published by opening the gate. Workers that get there while it is open join and claim chunks; the caller
+// claims too, closes the gate when none are left, and waits for those who joined. A worker that the machine didn't
+// schedule in time is therefore never waited for: a busy neighbour costs its share, not the whole call.
 struct ThreadPool::State {
-  alignas(64) std::atomic<uint32_t> generation{0};
+  alignas(64) std::atomic<uint32_t> generation{0};  ///< raised with each call: what sleeping workers watch
+  alignas(64) std::atomic<uint32_t> gate{0};
   alignas(64) std::atomic<int64_t> next_chunk{0};
-  alignas(64) std::atomic<int> n_busy{0};
-  bool stopping = false;
+  alignas(64) std::atomic<uint32_t> n_left{0};  ///< workers that joined and are done
+  std::atomic<bool> stopping{false};
   int64_t n_chunks = 0;
   Trampoline call = nullptr;
   const void* work = nullptr;
@@ -40,27 +46,39 @@ struct ThreadPool::State {
     }
   }
 
+  bool try_join() {
+    uint32_t seen = gate.load(std::memory_order_relaxed);
+    while ((seen & kOpen) != 0) {
+      if (gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
+
   void serve(int thread) {
     uint32_t seen = 0;
     for (;;) {
       for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen; ++spin) relax();
       generation.wait(seen, std::memory_order_acquire);
       seen = generation.load(std::memory_order_acquire);
-      if (stopping) return;
+      if (stopping.load(std::memory_order_relaxed)) return;
+      if (!try_join()) continue;
       claim_chunks(thread);
-      if (n_busy.fetch_sub(1, std::memory_order_acq_rel) == 1) n_busy.notify_one();
+      n_left.fetch_add(1, std::memory_order_acq_rel);
+      n_left.notify_one();
     }
   }
 
-  void publish() {
+  void wake_workers() {
     generation.fetch_add(1, std::memory_order_release);
     generation.notify_all();
   }
 
-  void await_workers() {
-    for (int spin = 0; spin < kSpins && n_busy.load(std::memory_order_acquire) != 0; ++spin) relax();
-    for (int left = n_busy.load(std::memory_order_acquire); left != 0; left = n_busy.load(std::memory_order_acquire)) {
-      n_busy.wait(left, std::memory_order_acquire);
+  void close_and_wait() {
+    const uint32_t n_joined = gate.exchange(0, std::memory_order_acq_rel) & ~kOpen;
+    for (int spin = 0; spin < kSpins && n_left.load(std::memory_order_acquire) != n_joined; ++spin) relax();
+    for (uint32_t left = n_left.load(std::memory_order_acquire); left != n_joined;
+         left = n_left.load(std::memory_order_acquire)) {
+      n_left.wait(left, std::memory_order_acquire);
     }
   }
 };
@@ -72,8 +90,8 @@ ThreadPool::ThreadPool(int n_threads) : n_threads_(std::max(1, n_threads)), stat
 }
 
 ThreadPool::~ThreadPool() {
-  state_->stopping = true;
-  state_->publish();
+  state_->stopping.store(true, std::memory_order_relaxed);
+  state_->wake_workers();
   for (auto& worker : state_->workers) worker.join();
 }
 
@@ -83,15 +101,16 @@ void ThreadPool::run_erased(int64_t n_chunks, Trampoline call, const void* work)
     for (int64_t chunk = 0; chunk < n_chunks; ++chunk) call(work, chunk, 0);
     return;
   }
-  CHECK(state_->n_busy.load(std::memory_order_relaxed) == 0, "a pool runs one call at a time");
+  CHECK(state_->gate.load(std::memory_order_relaxed) == 0, "a pool runs one call at a time");
   state_->n_chunks = n_chunks;
   state_->call = call;
   state_->work = work;
   state_->next_chunk.store(0, std::memory_order_relaxed);
-  state_->n_busy.store(n_threads_ - 1, std::memory_order_relaxed);
-  state_->publish();
+  state_->n_left.store(0, std::memory_order_relaxed);
+  state_->gate.store(kOpen, std::memory_order_release);
+  state_->wake_workers();
   state_->claim_chunks(0);
-  state_->await_workers();
+  state_->close_and_wait();
 }
 
 }  // namespace ferrox
