@@ -44,6 +44,7 @@ TEST(Origins, SurviveJsonAndPrintedContainers) {
 
 TEST(Origins, SurviveMacrosBlocksAndFilters) {
   EXPECT_EQ(show("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(s) }}"), "<[user]>");
+  EXPECT_EQ(show("{% macro m() %}{{ kwargs }}{% endmacro %}{{ m(**d) }}"), "{'[key]': '[value]'}");
   EXPECT_EQ(show("{% set x %}<{{ s }}>{% endset %}{{ x }}"), "<[user]>");
   EXPECT_EQ(show("{% filter upper %}a{{ s }}{% endfilter %}"), "A[USER]");
 }

@@ -77,7 +77,7 @@ Value filter_format(Call& call) {
     return printf_format(call.budget(), *self_text(call), make_tuple(call.budget(), arguments.positional));
   }
   Dict named;
-  for (const auto& [name, value] : arguments.named) named.set(template_text(name), value);
+  for (const auto& [name, value] : arguments.named) named.set(data_text(name), value);
   return printf_format(call.budget(), *self_text(call), make_dict(call.budget(), std::move(named)));
 }
 

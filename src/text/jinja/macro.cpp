@@ -70,7 +70,7 @@ void MacroObject::bind_surplus_named(Interpreter& interpreter, const Arguments& 
     if (name == "caller" && definition_.uses_caller) {
       interpreter.scope().set(name, value);
     } else if (definition_.uses_kwargs) {
-      surplus.set(template_text(name), value);
+      surplus.set(data_text(name), value);  // `**x` may bring names that a caller wrote
     } else {
       fail("macro '{}' takes no argument '{}'", definition_.name, name);
     }
