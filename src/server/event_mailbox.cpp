@@ -38,7 +38,7 @@ void EventMailbox::push(size_t choice, Event event) {
   reader_waits_ = false;
   // Posted under the lock: close() can't return while the executor is about to be used.
   asio::post(executor_, [self = shared_from_this(), overflowed = overflowed_] {
-    self->timer_.cancel();
+    self->wake();
     if (overflowed && self->on_overflow_) self->on_overflow_();
   });
 }
@@ -53,15 +53,16 @@ awaitable<std::vector<ChoiceEvent>> EventMailbox::take(std::chrono::milliseconds
       reader_waits_ = taken.empty() && may_wait;
     }
     if (!taken.empty() || !may_wait) break;
-    timer_.expires_after(longest);
-    co_await timer_.async_wait(kAwait);
+    if (!timer_) break;
+    timer_->expires_after(longest);
+    co_await timer_->async_wait(kAwait);
   }
   co_return taken;
 }
 
 void EventMailbox::close() {
   on_overflow_ = nullptr;
-  timer_.cancel();
+  timer_.reset();
   const std::lock_guard lock(mutex_);
   closed_ = true;
   reader_waits_ = false;

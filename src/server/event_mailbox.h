@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/request.h"
@@ -33,7 +34,9 @@ class EventMailbox : public std::enable_shared_from_this<EventMailbox> {
   awaitable<std::vector<ChoiceEvent>> take(std::chrono::milliseconds longest);
 
   /// Ends a take() early. I/O thread only.
-  void wake() { timer_.cancel(); }
+  void wake() {
+    if (timer_) timer_->cancel();
+  }
 
   /// No event is kept any more and nothing is posted to the executor.
   void close();
@@ -50,7 +53,8 @@ class EventMailbox : public std::enable_shared_from_this<EventMailbox> {
   const size_t max_backlog_bytes_;
   std::function<void()> on_overflow_;  ///< I/O thread only
   asio::any_io_executor executor_;
-  asio::steady_timer timer_;  ///< I/O thread only; cancelled to wake the reader
+  /// I/O thread only; cancelled to wake the reader. close() ends it: a sink may outlive the timer's I/O context.
+  std::optional<asio::steady_timer> timer_;
 };
 
 }  // namespace ferrox
