@@ -239,14 +239,17 @@ const Case* outside_case(const std::filesystem::path& folder) {
 
 TEST(Product, OutsideWeightsEqualTheScalarStatement) {
   FERROX_VECTORS_OR_SKIP(folder, testing::vector_dir());
-  each_format([&folder = folder](const KernelTable& table, auto format) {
+  size_t n_products = 0;
+  each_format([&folder = folder, &n_products](const KernelTable& table, auto format) {
     const Case* c = outside_case<decltype(format)>(folder);
     if (c == nullptr) {
       EXPECT_EQ(decltype(format)::kType, DType::kF32) << "a format without outside vectors";
       return;
     }
     for (const int64_t m : {1, 2, 7, 33}) expect_product(table, *c, c->n_rows, m);
+    ++n_products;
   });
+  testing::record_vectors(n_products);
 }
 
 }  // namespace
