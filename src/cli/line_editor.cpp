@@ -91,6 +91,7 @@ struct LineEditor::Terminal {
     prompt = text;
     interrupted = false;
     int n_bytes = 0;
+    el_set(editor, EL_PREP_TERM, 1);  // el_gets does it after the prompt is out: a Ctrl-C in between would be a signal
     const char* line = el_gets(editor, &n_bytes);
     if (interrupted) {
       el_reset(editor);
