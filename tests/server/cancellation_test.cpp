@@ -15,7 +15,7 @@ using testing::read_sse;
 using testing::RigOptions;
 using testing::ServerRig;
 
-/// An answer that goes on for thousands of tokens.
+/// An answer that outlasts every test: as long as the context, which `roomy` makes huge.
 std::string endless(bool stream, const std::string& prompt = "Once upon a time") {
   return http_request("POST", "/v1/completions",
                       dump_json({{"prompt", prompt}, {"max_tokens", -1}, {"ignore_eos", true}, {"stream", stream}}));
@@ -27,8 +27,14 @@ std::string long_prompt() {
   return text;
 }
 
-RigOptions one_at_a_time() {
+RigOptions roomy() {
   RigOptions options;
+  options.engine.context_length = 1 << 17;
+  return options;
+}
+
+RigOptions one_at_a_time() {
+  RigOptions options = roomy();
   options.engine.n_parallel = 1;
   options.engine.batch_rows = 16;
   return options;
@@ -134,13 +140,13 @@ TEST(Cancellation, AQueuedStreamIsKeptAliveByComments) {
 }
 
 TEST(Cancellation, ASlowReaderIsCutOffAndDisturbsNobody) {
-  RigOptions options;
+  RigOptions options = roomy();
   options.server.limits.max_stream_backlog_bytes = 2000;
   options.server.limits.send_buffer_bytes = 2048;
   ServerRig rig(options);
   RawClient slow(rig.port(), 2048);
   slow.send(endless(true));
-  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  rig.wait_for([](const EngineStatus& s) { return s.n_steps > 0; });
   EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
   rig.expect_all_released();
   std::string all = slow.read_until("[DONE]");
@@ -166,7 +172,7 @@ TEST(Cancellation, AFullQueueIsRefusedWithATimeToComeBack) {
 }
 
 TEST(Cancellation, HundredsOfClientsComeAndGo) {
-  ServerRig rig;
+  ServerRig rig(roomy());
   for (int round = 0; round < 3; ++round) {
     std::vector<std::unique_ptr<RawClient>> clients;
     for (int i = 0; i < 60; ++i) {
@@ -189,7 +195,7 @@ TEST(Drain, RunningRequestsFinishAndNewOnesAreRefused) {
   RawClient running(rig.port());
   running.send(http_request("POST", "/v1/completions",
                             dump_json({{"prompt", "Once"}, {"max_tokens", 400}, {"ignore_eos", true}})));
-  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  rig.wait_for([](const EngineStatus& s) { return s.n_steps > 0; });
   RawClient idle(rig.port());
   rig.server->stop();
   EXPECT_TRUE(idle.at_end());
