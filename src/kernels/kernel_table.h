@@ -125,6 +125,11 @@ struct KernelTable {
   /// Writes floats as `dtype` (F32, F16 or BF16), and back.
   void (*store_row)(const float* x, int64_t n, DType dtype, std::byte* out);
   void (*load_row)(const std::byte* x, int64_t n, DType dtype, float* out);
+
+  /// What one core can do at most: loops that return the operations done (a multiply-add is two) or the bytes read.
+  int64_t (*peak_int8)(int64_t n_rounds);
+  int64_t (*peak_f32)(int64_t n_rounds);
+  int64_t (*peak_read)(const std::byte* bytes, int64_t n_bytes);
 };
 
 /// Every ISA compiled in, in name order, ended by nullptr.

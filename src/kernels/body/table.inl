@@ -11,6 +11,7 @@
 #include "kernels/body/rows.inl"
 
 #include "kernels/body/attention.inl"
+#include "kernels/body/limits.inl"
 
 namespace ferrox {
 namespace {
@@ -37,6 +38,9 @@ constexpr KernelTable make_table(const char* name, int rank) {
   table.softmax = softmax;
   table.store_row = store_row;
   table.load_row = load_row;
+  table.peak_int8 = peak_int8;
+  table.peak_f32 = peak_f32;
+  table.peak_read = peak_read;
   return table;
 }
 
