@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tensor/attention_kinds.h"
 
 namespace ferrox {
 
@@ -90,10 +91,11 @@ void EngineLoop::apply_cancellations() {
 
 void EngineLoop::admit() {
   const TimePoint now = Clock::now();
+  const int n_kinds = attention_kinds(store_.layout().layers).size();
   for (AcceptedRequest& request : inbox_.take_admissible(static_cast<int32_t>(running_.size()), pages_.n_free())) {
     SequenceKv kv(pages_, store_.page_rows());
     CHECK(kv.reserve(request.n_positions), "what was counted as free can be taken");
-    running_.push_back(std::make_unique<RunningRequest>(std::move(request), std::move(kv), now));
+    running_.push_back(std::make_unique<RunningRequest>(std::move(request), std::move(kv), n_kinds, now));
   }
   publish();
 }

@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "base/units.h"
 #include "kv/paged_store.h"
+#include "tensor/attention_kinds.h"
 
 namespace ferrox {
 
@@ -17,17 +18,19 @@ struct Evaluator::Impl {
   std::unique_ptr<Model> model;
   PagedStore store;
   ThreadPool pool;
-  std::vector<int32_t> pages;  // the sequence owns the whole store, page by page in order
+  std::vector<int32_t> pages;     // the sequence owns the whole store, page by page in order
+  std::vector<PageTable> tables;  // of each attention kind
   int32_t batch_rows;
   int64_t length = 0;
 
   Impl(std::unique_ptr<Model> loaded, PagedStore kv, int n_threads, int32_t rows)
       : model(std::move(loaded)), store(std::move(kv)), pool(n_threads), pages(store.n_pages()), batch_rows(rows) {
     std::iota(pages.begin(), pages.end(), 0);
+    tables.assign(static_cast<size_t>(attention_kinds(model->shape().kv_layers).size()), pages);
   }
 
   void forward(std::span<const int32_t> tokens, std::span<const int32_t> logit_rows, float* logits) {
-    const BatchSegment segment{static_cast<int32_t>(tokens.size()), length, pages};
+    const BatchSegment segment{static_cast<int32_t>(tokens.size()), length, tables};
     model->forward(Batch{tokens, {&segment, 1}, logit_rows}, store.layers(), pool, logits);
     length += segment.n_rows;
   }

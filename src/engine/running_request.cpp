@@ -15,8 +15,11 @@ DoneEvent done_event(const Finished& finished, Usage usage) {
 
 }  // namespace
 
-RunningRequest::RunningRequest(AcceptedRequest accepted, SequenceKv kv, TimePoint now)
-    : accepted_(std::move(accepted)), kv_(std::move(kv)), admitted_(now) {
+RunningRequest::RunningRequest(AcceptedRequest accepted, SequenceKv kv, int n_kinds, TimePoint now)
+    : accepted_(std::move(accepted)),
+      kv_(std::move(kv)),
+      tables_(static_cast<size_t>(n_kinds), kv_.pages()),
+      admitted_(now) {
   CHECK(kv_.capacity() >= accepted_.n_positions, "all positions of an admitted request are reserved");
 }
 
@@ -29,7 +32,7 @@ std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
   return accepted_.loop.tokens().subspan(static_cast<size_t>(kv_.length()), static_cast<size_t>(n_rows));
 }
 
-BatchSegment RunningRequest::segment(int32_t n_rows) const { return {n_rows, kv_.length(), kv_.pages()}; }
+BatchSegment RunningRequest::segment(int32_t n_rows) const { return {n_rows, kv_.length(), tables_}; }
 
 bool RunningRequest::reaches_end(int32_t n_rows) const { return work().n_pending_rows == n_rows; }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/request.h"
 #include "engine/token_loop.h"
@@ -26,7 +27,7 @@ struct AcceptedRequest {
 class RunningRequest {
  public:
   /// `kv` has room for all of accepted.n_positions.
-  RunningRequest(AcceptedRequest accepted, SequenceKv kv, TimePoint now);
+  RunningRequest(AcceptedRequest accepted, SequenceKv kv, int n_kinds, TimePoint now);
 
   RequestId id() const { return accepted_.id; }
 
@@ -62,6 +63,7 @@ class RunningRequest {
 
   AcceptedRequest accepted_;
   SequenceKv kv_;
+  std::vector<PageTable> tables_;  ///< of each attention kind
   TimePoint admitted_;
   std::optional<TimePoint> prompt_done_;
   std::optional<TimePoint> first_token_;

@@ -29,6 +29,10 @@ std::vector<Unit> split_units(const Batch& batch, int n_kv_heads, int rows_a_uni
   return units;
 }
 
+PageTable table_of(const BatchSegment& segment, const LayerKv& kv) {
+  return segment.pages[static_cast<size_t>(kv.kind)];
+}
+
 void norm_heads(const KernelTable& kernels, const Norm& norm, float* heads, int n_heads, int64_t dim) {
   if (!norm) return;
   for (int head = 0; head < n_heads; ++head) {
@@ -55,22 +59,22 @@ void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape
   }
 }
 
-void finish_rows(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv) {
+void finish_rows(const Pass& pass, const Attention& attention, const LayerKv& kv) {
   int64_t first_row = 0;
   for (const BatchSegment& segment : pass.batch.segments) {
     pass.compute.pool.run(segment.n_rows, [&](int64_t i, int) {
-      finish_row(pass, attention, shape, kv, first_row + i, segment.first_position + i, segment.pages);
+      finish_row(pass, attention, kv.shape, kv.view, first_row + i, segment.first_position + i, table_of(segment, kv));
     });
     first_row += segment.n_rows;
   }
 }
 
-void attend_unit(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
-                 const Unit& unit, int thread) {
+void attend_unit(const Pass& pass, const Attention& attention, const LayerKv& kv, const Unit& unit, int thread) {
+  const KvLayerShape& shape = kv.shape;
   const int group = attention.n_heads / shape.n_kv_heads;
   AttentionArgs args;
-  args.kv = kv;
-  args.pages = unit.segment->pages;
+  args.kv = kv.view;
+  args.pages = table_of(*unit.segment, kv);
   args.kv_head = unit.kv_head;
   args.q_head_stride = shape.k_dim;
   args.q_row_stride = static_cast<int64_t>(attention.n_heads) * shape.k_dim;
@@ -93,20 +97,19 @@ void attend_unit(const Pass& pass, const Attention& attention, const KvLayerShap
 
 }  // namespace
 
-void run_attention(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
-                   const float* x, float* out) {
+void run_attention(const Pass& pass, const Attention& attention, const LayerKv& kv, const float* x, float* out) {
   Buffers& buffers = pass.buffers;
   Activations input(x, pass.n_rows, pass.n_embd, pass.n_embd, buffers.blocks.data());
   const LinearJob projections[] = {{&attention.q, &input, buffers.q.data(), attention.q.n_out},
                                    {&attention.k, &input, buffers.k.data(), attention.k.n_out},
                                    {&attention.v, &input, buffers.v.data(), attention.v.n_out}};
   run_linear(pass.compute, projections);
-  finish_rows(pass, attention, shape, kv);
+  finish_rows(pass, attention, kv);
 
-  const int group = attention.n_heads / shape.n_kv_heads;
-  const auto units = split_units(pass.batch, shape.n_kv_heads, std::max(1, kAttentionRows / group));
+  const int group = attention.n_heads / kv.shape.n_kv_heads;
+  const auto units = split_units(pass.batch, kv.shape.n_kv_heads, std::max(1, kAttentionRows / group));
   pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {
-    attend_unit(pass, attention, shape, kv, units[static_cast<size_t>(i)], thread);
+    attend_unit(pass, attention, kv, units[static_cast<size_t>(i)], thread);
   });
 
   Activations attended(buffers.attended.data(), pass.n_rows, attention.out.n_in, attention.out.n_in,

@@ -6,8 +6,14 @@
 
 namespace ferrox {
 
+/// One layer's KV memory.
+struct LayerKv {
+  const KvLayerShape& shape;
+  const KvLayerView& view;
+  int kind;  ///< attention kind: which of a segment's page tables is this layer's
+};
+
 /// out[row] = attention(x[row]); x and out are [n_rows][n_embd]. Writes each row's K and V to its page.
-void run_attention(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
-                   const float* x, float* out);
+void run_attention(const Pass& pass, const Attention& attention, const LayerKv& kv, const float* x, float* out);
 
 }  // namespace ferrox

@@ -6,6 +6,7 @@
 #include "nn/attention.h"
 #include "nn/mlp.h"
 #include "nn/pass.h"
+#include "tensor/attention_kinds.h"
 
 namespace ferrox {
 namespace {
@@ -67,7 +68,8 @@ class Decoder : public Model {
         hidden_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         branch_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         buffers_(allocate_buffers(spec_, max_rows)),
-        angles_(spec_.rope, max_rows) {}
+        angles_(spec_.rope, max_rows),
+        kinds_(attention_kinds(spec_.shape.kv_layers)) {}
 
   const ModelShape& shape() const override { return spec_.shape; }
   int32_t max_batch_rows() const override { return max_rows_; }
@@ -83,7 +85,9 @@ class Decoder : public Model {
     const Compute compute{kernels_, pool, buffers_.product_scratch.data(), buffers_.product_scratch_stride};
     begin_rows(compute, batch);
     const Pass pass{compute, batch, angles_, buffers_, n_rows, spec_.shape.n_embd};
-    for (size_t i = 0; i < spec_.layers.size(); ++i) run_layer(pass, spec_.layers[i], kv[i]);
+    for (size_t i = 0; i < spec_.layers.size(); ++i) {
+      run_layer(pass, spec_.layers[i], {spec_.layers[i].kv, kv[i], kinds_.of_layer[i]});
+    }
     write_logits(compute, batch, logits);
   }
 
@@ -111,10 +115,10 @@ class Decoder : public Model {
     }
   }
 
-  void run_layer(const Pass& pass, const DecoderLayer& layer, const KvLayerView& kv) {
+  void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerKv& kv) {
     float* normed = buffers_.normed.data();
     apply_norm(pass.compute, layer.attention_norm, hidden_.data(), pass.n_rows, pass.n_embd, normed);
-    run_attention(pass, layer.attention, layer.kv, kv, normed, branch_.data());
+    run_attention(pass, layer.attention, kv, normed, branch_.data());
     add_rows(pass.compute, branch_.data(), pass.n_rows, pass.n_embd, hidden_.data());
     apply_norm(pass.compute, layer.mlp_norm, hidden_.data(), pass.n_rows, pass.n_embd, normed);
     if (const auto* dense = std::get_if<DenseMlp>(&layer.mlp)) {
@@ -147,6 +151,7 @@ class Decoder : public Model {
   AlignedBuffer<float> branch_;  ///< [rows][n_embd]: what a block adds to it
   Buffers buffers_;
   RopeAngles angles_;
+  AttentionKinds kinds_;
 };
 
 }  // namespace

@@ -14,11 +14,12 @@ namespace ferrox {
 class ThreadPool;
 
 /// Consecutive rows of one sequence inside a batch. Row i of the segment is position first_position + i; its K and V
-/// are written to `pages` by the pass, and it attends to positions 0 .. its own.
+/// are written to `pages` by the pass, and it attends to positions 0 .. its own, or to the trailing ones of the layer's
+/// window.
 struct BatchSegment {
   int32_t n_rows;
   int64_t first_position;
-  PageTable pages;  ///< covers first_position + n_rows positions at least
+  std::span<const PageTable> pages;  ///< one per attention kind, covering first_position + n_rows positions at least
 };
 
 /// Prompt, decode, verification and embedding rows alike. Rows of segment s follow those of segment s - 1.

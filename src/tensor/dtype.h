@@ -35,6 +35,7 @@ enum class DType : int32_t {
   kNVFP4 = 40,
   kQ1_0 = 41,
   kQ2_0 = 42,
+  kTurbo4 = 0x10000,  ///< of KV memory alone: no file holds it
 };
 
 }  // namespace ferrox

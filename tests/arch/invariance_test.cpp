@@ -105,7 +105,9 @@ TEST(Invariance, SequencesOfOneBatchDontMeet) {
   const int n_sequences = 3;
   const SequencePages store(loaded.model->shape(), 3 * 64, 8, DType::kF32);
   std::vector<std::vector<int32_t>> tables(n_sequences);
-  for (size_t i = 0; i < store.table().size(); ++i) tables[i % n_sequences].push_back(store.table()[i]);
+  const PageTable pages = store.tables().front();
+  for (size_t i = 0; i < pages.size(); ++i) tables[i % n_sequences].push_back(pages[i]);
+  const std::vector<PageTable> sequence_tables(tables.begin(), tables.end());
   std::vector<std::vector<int32_t>> tokens;
   std::vector<std::vector<float>> alone;
   for (int s = 0; s < n_sequences; ++s) {
@@ -124,8 +126,9 @@ TEST(Invariance, SequencesOfOneBatchDontMeet) {
       const size_t left = tokens[static_cast<size_t>(s)].size() - done[static_cast<size_t>(s)];
       const size_t n = std::min<size_t>(left, rng() % 6);
       if (n == 0) continue;
-      segments.push_back({static_cast<int32_t>(n), static_cast<int64_t>(done[static_cast<size_t>(s)]),
-                          tables[static_cast<size_t>(s)]});
+      segments.push_back({static_cast<int32_t>(n),
+                          static_cast<int64_t>(done[static_cast<size_t>(s)]),
+                          {&sequence_tables[static_cast<size_t>(s)], 1}});
       for (size_t i = 0; i < n; ++i) {
         const size_t position = done[static_cast<size_t>(s)]++;
         if (rng() % 3 != 0) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nn/model.h"
+#include "tensor/attention_kinds.h"
 
 namespace ferrox::testing {
 
@@ -25,6 +26,7 @@ class FakeModel : public Model {
     shape_.n_layers = 2;
     shape_.context_length = context_length;
     shape_.kv_layers = {{.n_kv_heads = 2, .k_dim = 3, .v_dim = 2}, {.n_kv_heads = 1, .k_dim = 2, .v_dim = 4}};
+    kinds_ = attention_kinds(shape_.kv_layers);
   }
 
   /// Called before every pass, on the engine thread.
@@ -73,10 +75,12 @@ class FakeModel : public Model {
   }
 
   template <class Visit>
-  static void each_cell(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position,
-                        const Visit& visit) {
-    for (const KvLayerView& layer : kv) {
-      const int32_t page = segment.pages[static_cast<size_t>(position / layer.page_rows)];
+  void each_cell(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position,
+                 const Visit& visit) const {
+    for (size_t i = 0; i < kv.size(); ++i) {
+      const KvLayerView& layer = kv[i];
+      const PageTable table = segment.pages[static_cast<size_t>(kinds_.of_layer[i])];
+      const int32_t page = table[static_cast<size_t>(position / layer.page_rows)];
       const int row = static_cast<int>(position % layer.page_rows);
       for (int head = 0; head < layer.n_kv_heads; ++head) {
         for (int i = 0; i < layer.k_dim; ++i)
@@ -87,13 +91,13 @@ class FakeModel : public Model {
     }
   }
 
-  static void write_row(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position, int32_t token) {
+  void write_row(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position, int32_t token) const {
     const auto value = static_cast<float>(token);
     each_cell(kv, segment, position, [&](std::byte* cell) { std::memcpy(cell, &value, sizeof value); });
   }
 
   /// The tokens of positions [0, n); -1 where the cells of one position disagree.
-  static std::vector<int32_t> read_sequence(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t n) {
+  std::vector<int32_t> read_sequence(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t n) const {
     std::vector<int32_t> tokens;
     for (int64_t position = 0; position < n; ++position) {
       float first = std::numeric_limits<float>::quiet_NaN();
@@ -110,6 +114,7 @@ class FakeModel : public Model {
   }
 
   ModelShape shape_;
+  AttentionKinds kinds_;
   int32_t max_batch_rows_;
 };
 

@@ -9,19 +9,20 @@
 #include "base/thread_pool.h"
 #include "nn/linear.h"
 #include "nn/model.h"
-#include "tensor/format.h"
+#include "tensor/attention_kinds.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox::testing {
 
-/// K and V pages for one sequence, in a shuffled order so that a wrong page shows.
+/// K and V pages for one sequence, in a shuffled order so that a wrong page or a wrong kind's table shows.
 class SequencePages {
  public:
   SequencePages(const ModelShape& shape, int64_t n_positions, int page_rows, DType type) {
     const int64_t n_pages = (n_positions + page_rows - 1) / page_rows;
-    table_.resize(static_cast<size_t>(n_pages));
-    std::iota(table_.begin(), table_.end(), 0);
-    for (size_t i = 0; i + 1 < table_.size(); i += 2) std::swap(table_[i], table_[table_.size() - 1 - i]);
-    const int element_bytes = find_format(type)->block_bytes;
+    pages_.resize(static_cast<size_t>(attention_kinds(shape.kv_layers).size()));
+    for (size_t kind = 0; kind < pages_.size(); ++kind) fill_table(n_pages, kind);
+    tables_.assign(pages_.begin(), pages_.end());
+    const KvType& stored = *find_kv_type(type);
     for (const KvLayerShape& layer : shape.kv_layers) {
       KvLayerView view{};
       view.k_type = view.v_type = type;
@@ -29,8 +30,8 @@ class SequencePages {
       view.n_kv_heads = layer.n_kv_heads;
       view.k_dim = layer.k_dim;
       view.v_dim = layer.v_dim;
-      view.k_row_bytes = layer.k_dim * element_bytes;
-      view.v_row_bytes = layer.v_dim * element_bytes;
+      view.k_row_bytes = layer.k_dim / stored.block_elements * stored.block_bytes;
+      view.v_row_bytes = layer.v_dim / stored.block_elements * stored.block_bytes;
       memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.k_row_bytes);
       view.k = memory_.back().data();
       memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.v_row_bytes);
@@ -39,11 +40,21 @@ class SequencePages {
     }
   }
 
-  PageTable table() const { return table_; }
+  std::span<const PageTable> tables() const { return tables_; }  ///< of each attention kind
   std::span<const KvLayerView> views() const { return views_; }
 
  private:
-  std::vector<int32_t> table_;
+  /// All pages, swapped about; each kind's in an order of its own.
+  void fill_table(int64_t n_pages, size_t kind) {
+    std::vector<int32_t>& table = pages_[kind];
+    table.resize(static_cast<size_t>(n_pages));
+    std::iota(table.begin(), table.end(), 0);
+    for (size_t i = 0; i + 1 < table.size(); i += 2) std::swap(table[i], table[table.size() - 1 - i]);
+    std::rotate(table.begin(), table.begin() + static_cast<ptrdiff_t>(kind % table.size()), table.end());
+  }
+
+  std::vector<std::vector<int32_t>> pages_;
+  std::vector<PageTable> tables_;
   std::vector<AlignedBuffer<std::byte>> memory_;
   std::vector<KvLayerView> views_;
 };
@@ -68,7 +79,7 @@ inline std::vector<float> run_sequence(Model& model, const std::vector<int32_t>&
   for (const int32_t n : chunks) {
     std::vector<int32_t> rows(static_cast<size_t>(n));
     std::iota(rows.begin(), rows.end(), 0);
-    const BatchSegment segment{n, static_cast<int64_t>(done), pages.table()};
+    const BatchSegment segment{n, static_cast<int64_t>(done), pages.tables()};
     const Batch batch{{tokens.data() + done, static_cast<size_t>(n)}, {&segment, 1}, rows};
     model.forward(batch, pages.views(), pool, logits.data() + done * n_vocab);
     done += static_cast<size_t>(n);
