@@ -76,12 +76,14 @@ struct AttentionArgs {
   float* out;             ///< like q, heads of [v_dim]
   int64_t out_row_stride;
   int64_t out_head_stride;
-  int n_rows;              ///< at most kAttentionRows / n_heads rounded down, at least 1
-  int64_t first_position;  ///< row i is position first_position + i and reads positions 0 .. its own
-  int window;              ///< trailing positions read, itself included; 0: all
-  float scale;             ///< of q . k
-  float softcap;           ///< cap * tanh(score / cap); 0: none
-  float* scratch;          ///< attention_scratch_floats(kv.k_dim, kv.v_dim) floats, 64-byte aligned
+  int n_rows;                     ///< at most kAttentionRows / n_heads rounded down, at least 1
+  int64_t first_position;         ///< row i is position first_position + i and reads positions 0 .. its own
+  int window;                     ///< trailing positions read, itself included; 0: all
+  float scale;                    ///< of q . k
+  float softcap;                  ///< cap * tanh(score / cap); 0: none
+  const float* sinks = nullptr;   ///< [n_heads] scores that take weight and give no value; nullptr: none
+  const float* slopes = nullptr;  ///< [n_heads] taken off a score for each position of distance (ALiBi); nullptr: none
+  float* scratch;                 ///< attention_scratch_floats(kv.k_dim, kv.v_dim) floats, 64-byte aligned
 };
 
 /// Positions that are scored together. Tiles start at absolute multiples of it.
@@ -120,7 +122,13 @@ struct KernelTable {
   void (*add_scaled)(const float* x, float factor, int64_t n, float* inout);    ///< inout += factor * x, one rounding
   void (*silu_mul)(const float* gate, const float* up, int64_t n, float* out);  ///< gate * sigmoid(gate) * up
   void (*gelu_mul)(const float* gate, const float* up, int64_t n, float* out);  ///< gelu_tanh(gate) * up
+  void (*gelu)(int64_t n, float* inout);                                        ///< gelu_tanh(inout)
+  /// g * sigmoid(1.702 g) * (u + 1), where g is gate up to 7 and u is up in [-7, 7]: OpenAI's gpt-oss.
+  void (*clamped_silu_mul)(const float* gate, const float* up, int64_t n, float* out);
+  void (*sigmoid)(int64_t n, float* inout);
   void (*softmax)(int64_t n, float* inout);
+  void (*soft_cap)(float cap, int64_t n, float* inout);  ///< cap * tanh(inout / cap)
+  void (*clamp)(float limit, int64_t n, float* inout);   ///< to [-limit, limit]
 
   /// Writes floats as `dtype` (F32, F16 or BF16), and back.
   void (*store_row)(const float* x, int64_t n, DType dtype, std::byte* out);

@@ -32,7 +32,9 @@ struct Problem {
   int window = 0;
   float softcap = 0.0f;
   DType dtype = DType::kF32;
-  float size = 1.0f;  ///< of queries
+  float size = 1.0f;               ///< of queries
+  std::vector<float> sinks = {};   ///< [n_heads] or empty
+  std::vector<float> slopes = {};  ///< [n_heads] or empty
 
   int64_t n_positions() const { return first + n_rows; }
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(k_dim)); }
@@ -144,6 +146,8 @@ void attend_part(const KernelTable& table, const Problem& p, const PagedKv& kv, 
   args.window = p.window;
   args.scale = p.scale();
   args.softcap = p.softcap;
+  args.sinks = p.sinks.empty() ? nullptr : p.sinks.data() + part.head;
+  args.slopes = p.slopes.empty() ? nullptr : p.slopes.data() + part.head;
   args.scratch = scratch.data();
   table.attend(args);
 }
@@ -171,7 +175,7 @@ struct Judged {
   std::vector<double> bound;  ///< [v_dim]
 };
 
-Judged judge(const Problem& p, const Inputs& in, const float* q, int64_t start, int64_t end) {
+Judged judge(const Problem& p, const Inputs& in, const float* q, size_t head, int64_t start, int64_t end) {
   std::vector<double> scores;
   double score_error = 0.0;
   for (int64_t position = start; position < end; ++position) {
@@ -188,10 +192,15 @@ Judged judge(const Problem& p, const Inputs& in, const float* q, int64_t start, 
       score = p.softcap * std::tanh(score / p.softcap);
       error += p.softcap * (kExpError / 2 + 8 * kHalfUlp);
     }
+    if (!p.slopes.empty()) {
+      score -= double{p.slopes[head]} * static_cast<double>(end - 1 - position);
+      error += std::abs(score) * kHalfUlp;
+    }
     scores.push_back(score);
     score_error = std::max(score_error, error);
   }
-  const double top = *std::max_element(scores.begin(), scores.end());
+  const double sink = p.sinks.empty() ? -HUGE_VAL : double{p.sinks[head]};
+  const double top = std::max(sink, *std::max_element(scores.begin(), scores.end()));
   const double range = top - *std::min_element(scores.begin(), scores.end());
   const auto n = static_cast<double>(scores.size());
   // A weight is off by its score's error, the rounding of score - max and that of exp; tiles are joined twice, each
@@ -199,7 +208,7 @@ Judged judge(const Problem& p, const Inputs& in, const float* q, int64_t start, 
   const double weight_error = score_error + (2 * range + std::abs(top)) * kHalfUlp + 3 * kExpError;
   const double sum_error = (kAttentionTile + 3 * n / kAttentionTile + 12) * kHalfUlp;
   Judged judged{std::vector<double>(static_cast<size_t>(p.v_dim)), std::vector<double>(static_cast<size_t>(p.v_dim))};
-  double sum = 0.0;
+  double sum = std::exp(sink - top);
   for (const double score : scores) sum += std::exp(score - top);
   for (int d = 0; d < p.v_dim; ++d) {
     double size = 0.0;
@@ -220,7 +229,7 @@ void expect_formula(const Problem& p, const Inputs& in, const std::vector<float>
     const int64_t start = p.window > 0 ? std::max<int64_t>(0, position + 1 - p.window) : 0;
     for (int head = 0; head < p.n_heads; ++head) {
       const int query = row * p.n_heads + head;
-      const Judged judged = judge(p, in, in.q.data() + query * p.k_dim, start, position + 1);
+      const Judged judged = judge(p, in, in.q.data() + query * p.k_dim, static_cast<size_t>(head), start, position + 1);
       for (int d = 0; d < p.v_dim; ++d) {
         ASSERT_NEAR(out[static_cast<size_t>(query * p.v_dim + d)], judged.out[static_cast<size_t>(d)],
                     judged.bound[static_cast<size_t>(d)])
@@ -290,6 +299,22 @@ TEST(Attention, LongContexts) {
 TEST(Attention, SoftCaps) {
   for (const float softcap : {1.0f, 30.0f, 50.0f}) {
     expect_attention({.k_dim = 16, .v_dim = 16, .first = 90, .softcap = softcap, .size = 20.0f});
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Sinks far below the scores, among them and far above.
+TEST(Attention, Sinks) {
+  for (const int64_t first : {0, 90, 1100}) {
+    expect_attention({.k_dim = 16, .v_dim = 16, .n_heads = 4, .first = first, .sinks = {-200.0f, 0.0f, 3.5f, 60.0f}});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Attention, Slopes) {
+  for (const int window : {0, 70}) {
+    expect_attention(
+        {.k_dim = 16, .v_dim = 16, .n_heads = 3, .first = 600, .window = window, .slopes = {0.5f, 0.0625f, 0.003f}});
     if (HasFatalFailure()) return;
   }
 }

@@ -36,6 +36,14 @@ inline void join(const SoftmaxState& part, int64_t n, SoftmaxState& total) {
   total.max = max;
 }
 
+/// Adds a score that takes weight and gives no value. Returns what the weighted V is then to be multiplied with.
+inline float join_sink(float sink, const SoftmaxState& total) {
+  const float max = total.max > sink ? total.max : sink;
+  alignas(64) float factors[16] = {total.max - max, sink - max};
+  store_f(factors, exp(load_f(factors)));
+  return factors[0] / __builtin_fmaf(total.sum, factors[0], factors[1]);
+}
+
 struct AttentionScratch {
   float* k_lanes;  ///< [k_dim][64 positions]
   float* rows;     ///< [64 positions][k_dim], then [64][v_dim]: what is being turned
@@ -108,8 +116,16 @@ inline void score_tile(const AttentionScratch& s, int first_query, int64_t k_dim
   }
 }
 
+/// Takes slope * distance off the scores of a tile that starts `distance` positions before the query.
+inline void add_slope(float slope, int64_t distance, float* scores) {
+  for (int i = 0; i < kAttentionTile; ++i) {
+    scores[i] = __builtin_fmaf(-slope, static_cast<float>(distance - i), scores[i]);
+  }
+}
+
 /// Scales, caps and masks one query's scores, and turns them into weights. Returns the tile's (max, sum).
-inline SoftmaxState weigh_tile(const AttentionArgs& args, float* scores, int64_t tile, int64_t first, int64_t last) {
+inline SoftmaxState weigh_tile(const AttentionArgs& args, int head, float* scores, int64_t tile, int64_t first,
+                               int64_t last) {
   if (args.softcap != 0.0f) {
     for (int p = 0; p < kAttentionTile; p += 16) {
       const F x = mul(load_f(scores + p), set1_f(args.scale / args.softcap));
@@ -118,6 +134,7 @@ inline SoftmaxState weigh_tile(const AttentionArgs& args, float* scores, int64_t
   } else {
     scale_row(args.scale, kAttentionTile, scores);
   }
+  if (args.slopes != nullptr) add_slope(args.slopes[head], last - 1 - tile, scores);
   for (int64_t i = 0; i < kAttentionTile; ++i) {
     if (tile + i < first || tile + i >= last) scores[i] = -__builtin_inff();
   }
@@ -184,7 +201,7 @@ inline void attend(const AttentionArgs& args) {
       const int64_t start = window_start(position);
       if (tile <= position && tile + kAttentionTile > start) {
         float* scores = s.scores + i * kAttentionTile;
-        SoftmaxState part = weigh_tile(args, scores, tile, start, position + 1);
+        SoftmaxState part = weigh_tile(args, i % args.n_heads, scores, tile, start, position + 1);
         part.v = tile_v;
         const int64_t seen_from = start > tile ? start - tile : 0;
         const int64_t seen_to = position + 1 - tile < kAttentionTile ? position + 1 - tile : kAttentionTile;
@@ -199,7 +216,9 @@ inline void attend(const AttentionArgs& args) {
   }
   for (int i = 0; i < n_queries; ++i) {
     join(span[i], v_pad, total[i]);
-    scale_row(1.0f / total[i].sum, v_pad, total[i].v);
+    const float factor =
+        args.sinks == nullptr ? 1.0f / total[i].sum : join_sink(args.sinks[i % args.n_heads], total[i]);
+    scale_row(factor, v_pad, total[i].v);
     float* out = args.out + (i / args.n_heads) * args.out_row_stride + (i % args.n_heads) * args.out_head_stride;
     __builtin_memcpy(out, total[i].v, static_cast<size_t>(args.kv.v_dim) * 4);
   }

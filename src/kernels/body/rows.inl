@@ -72,13 +72,44 @@ inline void silu_mul(const float* gate, const float* up, int64_t n, float* out) 
 }
 
 /// gelu(x) ~ x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+inline F gelu_lanes(F x) {
+  const F cubic = fma(mul(mul(x, x), x), set1_f(0.044715f), x);
+  return mul(mul(x, set1_f(0.5f)), add(set1_f(1.0f), tanh(mul(cubic, set1_f(0.79788456f)))));
+}
+
 inline void gelu_mul(const float* gate, const float* up, int64_t n, float* out) {
   for (int64_t i = 0; i < n; i += 16) {
-    const F g = load_part(gate, i, n);
-    const F cubic = fma(mul(mul(g, g), g), set1_f(0.044715f), g);
-    const F gelu = mul(mul(g, set1_f(0.5f)), add(set1_f(1.0f), tanh(mul(cubic, set1_f(0.79788456f)))));
-    store_part(out, i, n, mul(gelu, load_part(up, i, n)));
+    store_part(out, i, n, mul(gelu_lanes(load_part(gate, i, n)), load_part(up, i, n)));
   }
+}
+
+inline void gelu(int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, gelu_lanes(load_part(inout, i, n)));
+}
+
+/// The bound comes first, so that a NaN stays one in every instruction set.
+inline F clamp_lanes(F x, float limit) { return min_f(set1_f(limit), max_f(set1_f(-limit), x)); }
+
+inline void clamped_silu_mul(const float* gate, const float* up, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const F g = min_f(set1_f(7.0f), load_part(gate, i, n));
+    const F u = clamp_lanes(load_part(up, i, n), 7.0f);
+    store_part(out, i, n, mul(mul(g, sigmoid(mul(g, set1_f(1.702f)))), add(u, set1_f(1.0f))));
+  }
+}
+
+inline void sigmoid_row(int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, sigmoid(load_part(inout, i, n)));
+}
+
+inline void soft_cap(float cap, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) {
+    store_part(inout, i, n, mul(tanh(div(load_part(inout, i, n), set1_f(cap))), set1_f(cap)));
+  }
+}
+
+inline void clamp_row(float limit, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, clamp_lanes(load_part(inout, i, n), limit));
 }
 
 inline void softmax(int64_t n, float* inout) {

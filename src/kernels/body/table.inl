@@ -35,7 +35,12 @@ constexpr KernelTable make_table(const char* name, int rank) {
   table.add_scaled = add_scaled;
   table.silu_mul = silu_mul;
   table.gelu_mul = gelu_mul;
+  table.gelu = gelu;
+  table.clamped_silu_mul = clamped_silu_mul;
+  table.sigmoid = sigmoid_row;
   table.softmax = softmax;
+  table.soft_cap = soft_cap;
+  table.clamp = clamp_row;
   table.store_row = store_row;
   table.load_row = load_row;
   table.peak_int8 = peak_int8;
