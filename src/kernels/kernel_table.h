@@ -32,7 +32,6 @@ struct alignas(64) ActBlock {
   int16_t sum16[16];      ///< sum of q of each 16, in pairs for a 16-bit multiply-add
   int16_t sum32[8];       ///< sum of q of each 32
   float pow2[8];          ///< 2^e, e in [-8, 0]; all 1 for kInt8
-  float exponent[8];      ///< e itself, for ISAs that scale by exponent
   float scaled_sum32[8];  ///< pow2 * sum of q of each 32
   float d;
 };
@@ -49,7 +48,8 @@ struct ProductArgs {
   int64_t m;   ///< activation rows
   float* out;  ///< out[row * out_stride + n], n in [0, n_rows)
   int64_t out_stride;
-  float* scratch;  ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
+  float* scratch;                           ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
+  const std::byte* next_weights = nullptr;  ///< 16 rows of row_bytes that will be wanted after these; nullptr: unknown
 };
 
 /// Scratch that a product of m activation rows needs, in floats: one tile of 32 weight rows.

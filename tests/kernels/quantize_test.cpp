@@ -40,7 +40,6 @@ void expect_same(const ActBlock& got, const ActBlock& want) {
   EXPECT_EQ(listed(got.neg_sum16), listed(want.neg_sum16));
   EXPECT_EQ(listed(got.neg_sum32), listed(want.neg_sum32));
   EXPECT_EQ(listed(got.pow2), listed(want.pow2));
-  EXPECT_EQ(listed(got.exponent), listed(want.exponent));
   EXPECT_EQ(listed(got.scaled_sum32), listed(want.scaled_sum32));
 }
 
@@ -74,7 +73,8 @@ TEST(Quantize, ExactPowersOfTwoTakeTheLeastExponent) {
   for (int j = 0; j < 8; ++j) row[static_cast<size_t>(32 * j)] = std::ldexp(3.0f, -2 * j);
   expect_definition(row);
   const auto blocks = quantize(*testing::supported_isas().front(), row, ActKind::kInt8Pow2, 1);
-  EXPECT_EQ(listed(blocks[0].exponent), (std::vector<float>{0, -2, -4, -6, -8, -8, -8, -8}));
+  EXPECT_EQ(listed(blocks[0].pow2),
+            (std::vector<float>{1, 0x1p-2f, 0x1p-4f, 0x1p-6f, 0x1p-8f, 0x1p-8f, 0x1p-8f, 0x1p-8f}));
 }
 
 TEST(Quantize, AnOutlierLeavesOtherGroupsTheirPrecision) {

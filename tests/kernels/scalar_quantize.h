@@ -54,7 +54,6 @@ inline ActBlock scalar_block(const float* x, int64_t n, ActKind kind) {
     int e = 0;
     if (kind == ActKind::kInt8Pow2 && has_codes && left > 0)
       e = least_exponent(largest_magnitude(x + 32 * j, left), top);
-    block.exponent[j] = static_cast<float>(e);
     block.pow2[j] = static_cast<float>(std::ldexp(1.0, e));
     const auto inverse = has_codes ? static_cast<float>(std::ldexp(127.0f / top, -e)) : 0.0f;
     for (int i = 0; i < left; ++i) {

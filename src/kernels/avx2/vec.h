@@ -50,8 +50,6 @@ inline F select_less(F a, F b, F yes, F no) {
   return {_mm256_blendv_ps(no.lo, yes.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
           _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
-inline F scale_pow2(F v, float pow2, float /*exponent*/) { return mul(v, set1_f(pow2)); }
-
 inline float hsum(F v) {
   const __m256 v8 = _mm256_add_ps(v.lo, v.hi);
   const __m128 v4 = _mm_add_ps(_mm256_castps256_ps128(v8), _mm256_extractf128_ps(v8, 1));
@@ -87,6 +85,7 @@ inline I shift_right(I a) {
 }
 inline I and_i(I a, I b) { return {_mm256_and_si256(a.lo, b.lo), _mm256_and_si256(a.hi, b.hi)}; }
 inline I or_i(I a, I b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
+inline I xor_i(I a, I b) { return {_mm256_xor_si256(a.lo, b.lo), _mm256_xor_si256(a.hi, b.hi)}; }
 template <int kBits>
 inline I shift_right_logical(I a) {
   return {_mm256_srli_epi32(a.lo, kBits), _mm256_srli_epi32(a.hi, kBits)};
@@ -97,6 +96,20 @@ inline __m256 half_lanes8(__m256i a) {
 }
 /// The F16 number in each lane's low half.
 inline F half_lanes(I a) { return {half_lanes8(a.lo), half_lanes8(a.hi)}; }
+/// The lanes' low bytes, and their sum.
+inline void store_i8(int8_t* p, I v) {
+  const __m256i low = _mm256_set1_epi32(0xff);
+  const __m256i words = _mm256_packus_epi32(_mm256_and_si256(v.lo, low), _mm256_and_si256(v.hi, low));
+  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                   _mm_packus_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
+}
+inline int32_t hsum_i(I v) {
+  const __m256i v8 = _mm256_add_epi32(v.lo, v.hi);
+  const __m128i v4 = _mm_add_epi32(_mm256_castsi256_si128(v8), _mm256_extracti128_si256(v8, 1));
+  const __m128i v2 = _mm_add_epi32(v4, _mm_shuffle_epi32(v4, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(v2, _mm_shuffle_epi32(v2, 0xb1)));
+}
 inline F to_float(I v) { return {_mm256_cvtepi32_ps(v.lo), _mm256_cvtepi32_ps(v.hi)}; }
 inline I round_to_int(F v) { return {_mm256_cvtps_epi32(v.lo), _mm256_cvtps_epi32(v.hi)}; }
 inline F bits_to_float(I v) { return {_mm256_castsi256_ps(v.lo), _mm256_castsi256_ps(v.hi)}; }
@@ -104,15 +117,18 @@ inline F and_bits(F v, I mask) {
   return {_mm256_and_ps(v.lo, _mm256_castsi256_ps(mask.lo)), _mm256_and_ps(v.hi, _mm256_castsi256_ps(mask.hi))};
 }
 
+/// Codes that lie in lanes already.
+template <bool kWide>
+inline W to_w(I codes) {
+  if constexpr (!kWide) return {codes.lo, codes.hi, codes.lo, codes.hi};
+  const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80));
+  const __m256i signed_lo = _mm256_xor_si256(codes.lo, offset);
+  const __m256i signed_hi = _mm256_xor_si256(codes.hi, offset);
+  return {_mm256_abs_epi8(signed_lo), _mm256_abs_epi8(signed_hi), signed_lo, signed_hi};
+}
 template <bool kWide>
 inline W load_w(const uint8_t* p) {
-  const __m256i lo = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  const __m256i hi = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
-  if constexpr (!kWide) return {lo, hi, lo, hi};
-  const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80));
-  const __m256i signed_lo = _mm256_xor_si256(lo, offset);
-  const __m256i signed_hi = _mm256_xor_si256(hi, offset);
-  return {_mm256_abs_epi8(signed_lo), _mm256_abs_epi8(signed_hi), signed_lo, signed_hi};
+  return to_w<kWide>(load_i(reinterpret_cast<const int32_t*>(p)));
 }
 inline __m256i dot4_half(__m256i acc, __m256i w, __m256i x) {
   return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)));
@@ -140,8 +156,8 @@ inline I madd16(I acc, I pairs, int32_t x) {
           _mm256_add_epi32(acc.hi, _mm256_madd_epi16(pairs.hi, q))};
 }
 
-/// An 8x8 block of dwords: pairs, fours, then 128-bit lanes.
-inline void transpose8(const uint8_t* src, int64_t stride, uint8_t* dst) {
+/// out[i] = dword i of 8 rows: pairs, fours, then 128-bit lanes.
+inline void load_lanes8(const uint8_t* src, int64_t stride, __m256i* out) {
   __m256i a[8], b[8];
   for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i * stride));
   for (int i = 0; i < 8; i += 2) {
@@ -155,14 +171,17 @@ inline void transpose8(const uint8_t* src, int64_t stride, uint8_t* dst) {
     a[i + 3] = _mm256_unpackhi_epi64(b[i + 1], b[i + 3]);
   }
   for (int i = 0; i < 4; ++i) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + i * 64), _mm256_permute2x128_si256(a[i], a[i + 4], 0x20));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + (i + 4) * 64),
-                        _mm256_permute2x128_si256(a[i], a[i + 4], 0x31));
+    out[i] = _mm256_permute2x128_si256(a[i], a[i + 4], 0x20);
+    out[i + 4] = _mm256_permute2x128_si256(a[i], a[i + 4], 0x31);
   }
 }
-inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
-  for (int row = 0; row < 16; row += 8) {
-    for (int i = 0; i < 16; i += 8) transpose8(src + row * stride + i * 4, stride, dst + i * 64 + row * 4);
+/// out[i] = dword i of the 16 rows.
+inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
+  for (int i = 0; i < 16; i += 8) {
+    __m256i lo[8], hi[8];
+    load_lanes8(src + i * 4, stride, lo);
+    load_lanes8(src + 8 * stride + i * 4, stride, hi);
+    for (int j = 0; j < 8; ++j) out[i + j] = {lo[j], hi[j]};
   }
 }
 

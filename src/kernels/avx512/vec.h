@@ -32,8 +32,6 @@ inline F min_f(F a, F b) { return _mm512_min_ps(a, b); }
 inline F select_less(F a, F b, F yes, F no) {
   return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
 }
-/// v * 2^exponent: vscalefps runs beside the multipliers, which the products keep busy.
-inline F scale_pow2(F v, float /*pow2*/, float exponent) { return _mm512_scalef_ps(v, _mm512_set1_ps(exponent)); }
 
 inline __m256 upper_half(F v) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1)); }
 inline float hsum(F v) {
@@ -65,6 +63,7 @@ inline I shift_right(I a) {
 }
 inline I and_i(I a, I b) { return _mm512_and_si512(a, b); }
 inline I or_i(I a, I b) { return _mm512_or_si512(a, b); }
+inline I xor_i(I a, I b) { return _mm512_xor_si512(a, b); }
 template <int kBits>
 inline I shift_right_logical(I a) {
   return _mm512_srli_epi32(a, kBits);
@@ -73,12 +72,25 @@ inline I shift_right_logical(I a) {
 inline F half_lanes(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 inline F to_float(I v) { return _mm512_cvtepi32_ps(v); }
 inline I round_to_int(F v) { return _mm512_cvtps_epi32(v); }
+/// The lanes' low bytes, and their sum.
+inline void store_i8(int8_t* p, I v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v)); }
+inline int32_t hsum_i(I v) {
+  const __m256i v8 = _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+  const __m128i v4 = _mm_add_epi32(_mm256_castsi256_si128(v8), _mm256_extracti128_si256(v8, 1));
+  const __m128i v2 = _mm_add_epi32(v4, _mm_shuffle_epi32(v4, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(v2, _mm_shuffle_epi32(v2, 0xb1)));
+}
 inline F bits_to_float(I v) { return _mm512_castsi512_ps(v); }
 inline F and_bits(F v, I mask) { return _mm512_and_ps(v, _mm512_castsi512_ps(mask)); }
 
 template <bool kWide>
 inline W load_w(const uint8_t* p) {
   return _mm512_loadu_si512(p);
+}
+/// Codes that lie in lanes already.
+template <bool kWide>
+inline W to_w(I codes) {
+  return codes;
 }
 template <bool kWide>
 inline I dot4(I acc, W w, int32_t x) {
@@ -90,8 +102,8 @@ inline I initial_sum(int32_t neg_sum) {
 }
 inline I madd16(I acc, I pairs, int32_t x) { return _mm512_dpwssd_epi32(acc, pairs, _mm512_set1_epi32(x)); }
 
-/// dst[i][row] = src[row][i] for 16 rows of 16 dwords: pairs, then fours, then two rounds of 128-bit lanes.
-inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
+/// out[i] = dword i of the 16 rows: pairs, then fours, then two rounds of 128-bit lanes.
+inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
   __m512i a[16], b[16];
   for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(src + i * stride);
   for (int i = 0; i < 16; i += 2) {
@@ -111,10 +123,10 @@ inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
     b[i + 12] = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0xdd);
   }
   for (int i = 0; i < 4; ++i) {
-    _mm512_storeu_si512(dst + (i + 0) * 64, _mm512_shuffle_i32x4(b[i], b[i + 8], 0x88));
-    _mm512_storeu_si512(dst + (i + 8) * 64, _mm512_shuffle_i32x4(b[i], b[i + 8], 0xdd));
-    _mm512_storeu_si512(dst + (i + 4) * 64, _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0x88));
-    _mm512_storeu_si512(dst + (i + 12) * 64, _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0xdd));
+    out[i] = _mm512_shuffle_i32x4(b[i], b[i + 8], 0x88);
+    out[i + 8] = _mm512_shuffle_i32x4(b[i], b[i + 8], 0xdd);
+    out[i + 4] = _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0x88);
+    out[i + 12] = _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0xdd);
   }
 }
 

@@ -60,6 +60,29 @@ struct PanelSource {
   const uint8_t* prefetch;  ///< as many bytes as this K-block's rows take, or nullptr
 };
 
+/// Asks L2 for the next group of rows in 64 steps. The distance is one group: nearer ones come too late, farther ones
+/// wash out L2. Spread over all of a K-block's arithmetic the fetches run beside it; at once they would queue up and
+/// the arithmetic would wait.
+template <int kLines>
+struct SpreadPrefetch {
+  const uint8_t* next;
+
+  explicit SpreadPrefetch(const PanelSource& source)
+      : next(source.prefetch != nullptr ? source.prefetch : source.rows) {}
+
+  template <int kStep>
+  [[gnu::always_inline]] void step() const {
+    constexpr int kFirst = kStep * kLines / 64;
+    constexpr int kLast = (kStep + 1) * kLines / 64;
+    if constexpr (kFirst < kLast) __builtin_prefetch(next + 64 * kFirst, 0, 2);
+    if constexpr (kFirst + 1 < kLast) __builtin_prefetch(next + 64 * kFirst + 64, 0, 2);
+  }
+};
+
+/// Lines that a K-block of 16 rows takes.
+template <class Format>
+constexpr int kPanelLines = (16 * kKBlock / Format::kBlock * Format::kBytes + 63) / 64;
+
 /// Asks L2 for one row's share of the next group. The distance is one group of rows: nearer ones come too late, farther
 /// ones wash out L2; spread over the unpacking they don't queue up behind each other.
 inline void prefetch_row_share(const PanelSource& source, int row, int64_t share_bytes) {

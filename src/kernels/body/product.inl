@@ -42,6 +42,18 @@ struct SubSums {
   }
 };
 
+/// A sub-block's part of 16 outputs' block sums.
+template <class Shape>
+inline F add_real(F t, I sum, const Panel<Shape>& panel, const ActBlock& act, int sub) {
+  const F scaled = mul(to_float(sum), set1_f(act.pow2[sub * Shape::kSub / 32]));
+  t = fma(scaled, load_f(panel.scale[sub]), t);
+  if constexpr (Shape::kHasMin) {
+    static_assert(Shape::kSub == 32);
+    t = fnma(set1_f(act.scaled_sum32[sub]), load_f(panel.min[sub]), t);
+  }
+  return t;
+}
+
 /// One K-block into the output tile, [kRows][kPanels * 16]; `k` weights of it exist.
 template <class Shape, int kRows, int kPanels>
 inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int k, float* tile) {
@@ -52,17 +64,8 @@ inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int 
   const int n_subs = k / Shape::kSub;
   for (int sub = 0; sub < n_subs; ++sub) {
     const SubSums<Shape, kRows, kPanels> sums(panels, acts, sub);
-    const int e = sub * Shape::kSub / 32;
     for (int p = 0; p < kPanels; ++p) {
-      const F scale = load_f(panels[p].scale[sub]);
-      for (int r = 0; r < kRows; ++r) {
-        const F sum = scale_pow2(to_float(sums.sum[r][p]), acts[r].pow2[e], acts[r].exponent[e]);
-        t[r][p] = fma(sum, scale, t[r][p]);
-        if constexpr (Shape::kHasMin) {
-          static_assert(Shape::kSub == 32);
-          t[r][p] = fnma(set1_f(acts[r].scaled_sum32[sub]), load_f(panels[p].min[sub]), t[r][p]);
-        }
-      }
+      for (int r = 0; r < kRows; ++r) t[r][p] = add_real(t[r][p], sums.sum[r][p], panels[p], acts[r], sub);
     }
   }
   for (int r = 0; r < kRows; ++r) {
@@ -74,7 +77,7 @@ inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int 
 }
 
 /// The block's minimums times the activations' sums, exact.
-template <class Shape, int kRows, int kPanels>
+template <class Shape>
 inline I min_sum(const Panel<Shape>& panel, const ActBlock& act) {
   I sum = zero_i();
   for (int pair = 0; pair < Shape::kSubs / 2; ++pair) {
@@ -82,6 +85,14 @@ inline I min_sum(const Panel<Shape>& panel, const ActBlock& act) {
     sum = madd16(sum, load_i(panel.min_pairs[pair]), load_dword(sums + 2 * pair));
   }
   return sum;
+}
+
+/// The block's part of 16 outputs, from the sums of its sub-blocks.
+template <class Shape>
+inline void add_integer(I total, const Panel<Shape>& panel, const ActBlock& act, float* out) {
+  F t = mul(to_float(total), load_f(panel.d));
+  if constexpr (Shape::kHasMin) t = fnma(to_float(min_sum<Shape>(panel, act)), load_f(panel.dmin), t);
+  store_f(out, fma(t, set1_f(act.d), load_f(out)));
 }
 
 template <class Shape, int kRows, int kPanels>
@@ -98,14 +109,7 @@ inline void multiply_integer(const Panel<Shape>* panels, const ActBlock* acts, f
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int p = 0; p < kPanels; ++p) {
-      F t = mul(to_float(total[r][p]), load_f(panels[p].d));
-      if constexpr (Shape::kHasMin) {
-        t = fnma(to_float(min_sum<Shape, kRows, kPanels>(panels[p], acts[r])), load_f(panels[p].dmin), t);
-      }
-      float* out = tile + (r * kPanels + p) * 16;
-      store_f(out, fma(t, set1_f(acts[r].d), load_f(out)));
-    }
+    for (int p = 0; p < kPanels; ++p) add_integer(total[r][p], panels[p], acts[r], tile + (r * kPanels + p) * 16);
   }
 }
 
@@ -162,25 +166,36 @@ template <class Shape, int kPanels>
   multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k);
 }
 
+/// Where K-block `k_block` of the 16 rows from `row` on lies; `distance` rows further is what comes next.
+template <class Format>
+inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t distance, int64_t k_block, int k) {
+  const auto* weights = reinterpret_cast<const uint8_t*>(args.weights);
+  const int64_t block_bytes = k_block * (kKBlock / Format::kBlock) * Format::kBytes;
+  const int64_t left = args.n_rows - row;
+  const int64_t next_row = row + distance;
+  PanelSource source;
+  source.rows = weights + row * args.row_bytes + block_bytes;
+  source.row_bytes = args.row_bytes;
+  source.n_rows = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
+  source.k = k;
+  source.prefetch = nullptr;
+  if (next_row + 16 <= args.n_rows) {
+    source.prefetch = weights + next_row * args.row_bytes + 16 * block_bytes;
+  } else if (args.next_weights != nullptr) {
+    source.prefetch = reinterpret_cast<const uint8_t*>(args.next_weights) + 16 * block_bytes;
+  }
+  return source;
+}
+
 /// Unpacks K-block `k_block` of the kPanels * 16 weight rows from row n0 on.
 template <class Format, int kPanels>
 inline void unpack_tile(const ProductArgs& args, int64_t n0, int64_t k_block, int k, Panel<ShapeOf<Format>>* panels) {
-  const auto* weights = reinterpret_cast<const uint8_t*>(args.weights);
   for (int p = 0; p < kPanels; ++p) {
-    const int64_t row = n0 + p * 16;
-    const int64_t left = args.n_rows - row;
-    const int64_t next_row = row + kPanels * 16;
-    PanelSource source;
-    source.rows = weights + row * args.row_bytes + k_block * (kKBlock / Format::kBlock) * Format::kBytes;
-    source.row_bytes = args.row_bytes;
-    source.n_rows = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
-    source.k = k;
-    source.prefetch = next_row + 16 <= args.n_rows ? weights + next_row * args.row_bytes +
-                                                         16 * k_block * (kKBlock / Format::kBlock) * Format::kBytes
-                                                   : nullptr;
+    const PanelSource source = panel_source<Format>(args, n0 + p * 16, kPanels * 16, k_block, k);
     if constexpr (kHasUnpackLanes<Format>) {
-      if (source.n_rows == 16) {
-        unpack_lanes(Format{}, source, panels[p]);
+      if (source.n_rows == 16 && k == kKBlock) {
+        PanelCodes<Format> codes{panels[p], SpreadPrefetch<kPanelLines<Format>>(source)};
+        unpack_lanes(Format{}, source, panels[p], codes);
         continue;
       }
     }
@@ -205,9 +220,90 @@ inline void product_tile(const ProductArgs& args, int64_t n0) {
   }
 }
 
-/// From 16 activation rows on, two panels pay: each activation is then loaded once for 32 weight rows.
+/// Codes that are multiplied as they come, without a panel between: for few activation rows.
+template <class Format, int kRows>
+struct DotCodes {
+  using Shape = ShapeOf<Format>;
+  const ActBlock* acts;
+  SpreadPrefetch<kPanelLines<Format>> prefetch;
+  I sum[kRows][Shape::kSubs];
+
+  DotCodes(const PanelSource& source, const ActBlock* activations) : acts(activations), prefetch(source) {
+    unrolled<kRows>([&]<int r>() __attribute__((always_inline)) {
+      unrolled<Shape::kSubs>([&]<int kSub>() __attribute__((always_inline)) {
+        const int32_t neg_sum = Shape::kSub == 16 ? acts[r].neg_sum16[kSub] : acts[r].neg_sum32[kSub];
+        sum[r][kSub] = initial_sum<Shape::kZero, Shape::kWide>(neg_sum);
+      });
+    });
+  }
+
+  template <int kAt, int kStep>
+  [[gnu::always_inline]] void put(I codes) {
+    constexpr int kSub = kAt / (Shape::kSub / 4);
+    prefetch.template step<kStep>();
+    const W w = to_w<Shape::kWide>(codes);
+    unrolled<kRows>([&]<int r>() __attribute__((always_inline)) {
+      sum[r][kSub] = dot4<Shape::kWide>(sum[r][kSub], w, load_dword(acts[r].q + 4 * kAt));
+    });
+  }
+
+  /// The same steps as multiply_integer and multiply_real take.
+  void add_to(const Panel<Shape>& panel, float* tile) const {
+    for (int r = 0; r < kRows; ++r) {
+      if constexpr (Shape::kKind == ScaleKind::kInteger) {
+        I total = zero_i();
+        for (int sub = 0; sub < Shape::kSubs; ++sub) {
+          total = add_i(total, mul_i(sum[r][sub], load_i(panel.scale[sub])));
+        }
+        add_integer(total, panel, acts[r], tile + r * 16);
+      } else {
+        F t = zero_f();
+        for (int sub = 0; sub < Shape::kSubs; ++sub) t = add_real(t, sum[r][sub], panel, acts[r], sub);
+        float* out = tile + r * 16;
+        store_f(out, fma(t, set1_f(acts[r].d), load_f(out)));
+      }
+    }
+  }
+};
+
+/// As product_tile, for kRows activation rows and the 16 weight rows from n0 on.
+template <class Format, int kRows>
+[[gnu::noinline]] void dot_tile(const ProductArgs& args, int64_t n0) {
+  if (args.n_rows - n0 < 16) return product_tile<Format, 1>(args, n0);
+  alignas(64) float tile[kRows * 16] = {};
+  Panel<ShapeOf<Format>> panel;
+  for (int64_t k_block = 0; k_block * kKBlock < args.k; ++k_block) {
+    const int64_t left = args.k - k_block * kKBlock;
+    const int k = static_cast<int>(left < kKBlock ? left : kKBlock);
+    const PanelSource source = panel_source<Format>(args, n0, 16, k_block, k);
+    const ActBlock* acts = args.acts + k_block * kRows;
+    if (Format::kBlock == kKBlock || k == kKBlock) {
+      DotCodes<Format, kRows> codes(source, acts);
+      unpack_lanes(Format{}, source, panel, codes);
+      codes.add_to(panel, tile);
+    } else if constexpr (Format::kScale == ScaleKind::kReal) {
+      unpack_panel<Format>(source, panel);
+      multiply_real<ShapeOf<Format>, kRows, 1>(&panel, acts, k, tile);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) __builtin_memcpy(args.out + r * args.out_stride + n0, tile + r * 16, 64);
+}
+
+template <class Format, int kRows>
+inline void dot_rows(const ProductArgs& args) {
+  for (int64_t n = 0; n < args.n_rows; n += 16) dot_tile<Format, kRows>(args, n);
+}
+
+/// Up to 4 activation rows panels only cost; from 16 on two pay: each activation is then loaded once for 32 weight
+/// rows.
 template <class Format>
 void product(const ProductArgs& args) {
+  if constexpr (kHasUnpackLanes<Format>) {
+    if (args.m == 1) return dot_rows<Format, 1>(args);
+    if (args.m == 2) return dot_rows<Format, 2>(args);
+    if (args.m == 3) return dot_rows<Format, 3>(args);
+    if (args.m == 4) return dot_rows<Format, 4>(args);
+  }
   if (args.m >= 16) {
     for (int64_t n = 0; n < args.n_rows; n += 32) product_tile<Format, 2>(args, n);
   } else {

@@ -35,16 +35,13 @@ inline int pow2_exponent(float max, float top) {
 
 /// Codes and sums of 32 activations, of which n >= 0 are real.
 inline void quantize_32(const float* x, int n, float inverse, ActBlock* block, int j) {
-  alignas(64) int32_t codes[32] = {};
-  for (int i = 0; i < 32 && i < n; i += 16) {
-    const F v = n - i >= 16 ? load_f(x + i) : load_f_n(x + i, n - i);
-    store_i(codes + i, round_to_int(mul(v, set1_f(inverse))));
-  }
   int32_t halves[2] = {};
-  for (int i = 0; i < 32; ++i) {
-    const int8_t code = static_cast<int8_t>(codes[i]);
-    block->q[j * 32 + i] = code;
-    halves[i / 16] += code;
+  for (int h = 0; h < 2; ++h) {
+    const int left = n - 16 * h;
+    const F v = left >= 16 ? load_f(x + 16 * h) : left > 0 ? load_f_n(x + 16 * h, left) : zero_f();
+    const I codes = round_to_int(mul(v, set1_f(inverse)));
+    store_i8(block->q + j * 32 + 16 * h, codes);
+    halves[h] = hsum_i(codes);
   }
   for (int h = 0; h < 2; ++h) {
     block->neg_sum16[2 * j + h] = -halves[h];
@@ -70,7 +67,6 @@ inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block)
     const float pow2 = 1.0f / static_cast<float>(1 << -e);
     quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << -e), block, j);
     block->pow2[j] = pow2;
-    block->exponent[j] = static_cast<float>(e);
     block->scaled_sum32[j] = pow2 * static_cast<float>(block->sum32[j]);
   }
 }

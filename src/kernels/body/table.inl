@@ -1,6 +1,10 @@
 // Fills an ISA's table from the bodies and from every file in tensor/formats. Included after the ISA's vec.h.
+#include <utility>
+
 #include "formats_list.inl"
 #include "kernels/kernel_table.h"
+
+#include "kernels/body/lanes.inl"
 
 #include "kernels/body/math.inl"
 #include "kernels/body/panel.inl"

@@ -1,19 +1,24 @@
-// How are 16 rows of a k-quant unpacked at once? Blocks are transposed as they are, dword by dword, and only then taken
-// apart: lane r of every vector is row r, so one instruction decodes a field of 16 blocks. Twice as fast as row by row;
-// the values are those of Format::unpack.
+// How are 16 rows of a common format unpacked at once? Blocks are transposed as they are, dword by dword, and only then
+// taken apart: lane r of every vector is row r, so one instruction decodes a field of 16 blocks. Twice as fast as row
+// by row; the values are those of Format::unpack.
 namespace ferrox {
 namespace {
 
-inline I byte_mask(int32_t byte) { return set1_i(byte * 0x01010101); }
+inline I byte_mask(uint32_t byte) { return set1_i(static_cast<int32_t>(byte * 0x01010101u)); }
 
-/// Dwords of 16 rows' blocks as lanes, 16 of them from byte `offset` of each block on.
-inline void load_dwords(const PanelSource& source, int offset, int32_t (*out)[16]) {
-  transpose16(source.rows + offset, source.row_bytes, reinterpret_cast<uint8_t*>(out));
-}
+/// Where the codes of 16 rows go: put<at>(codes) takes weights 4 * at .. 4 * at + 3 of each row. This one fills a
+/// panel.
+template <class Format>
+struct PanelCodes {
+  Panel<ShapeOf<Format>>& panel;
+  SpreadPrefetch<kPanelLines<Format>> prefetch;
 
-inline void prefetch_rows(const PanelSource& source, int from, int to, int64_t share_bytes) {
-  for (int row = from; row < to; ++row) prefetch_row_share(source, row, share_bytes);
-}
+  template <int kAt, int kStep>
+  [[gnu::always_inline]] void put(I codes) {
+    prefetch.template step<kStep>();
+    store_i(reinterpret_cast<int32_t*>(panel.codes[kAt]), codes);
+  }
+};
 
 /// Four unsigned bytes of each lane as the scales of four sub-blocks.
 inline void store_scale_bytes(I bytes, int32_t (*out)[16]) {
@@ -38,13 +43,13 @@ inline void store_min_pairs(I bytes, int32_t (*out)[16]) {
 ///   dword 1: scale 0-3 | two upper bits of scale 4-7    dword 2: min 0-3 | those of min 4-7
 ///   dword 3: lower four bits of scale 4-7 | of min 4-7
 template <class Shape>
-inline void unpack_header(const int32_t (*dwords)[16], Panel<Shape, ScaleKind::kInteger>& panel) {
-  const I halves = load_i(dwords[0]);
+inline void unpack_header(const I* dwords, Panel<Shape>& panel) {
+  const I halves = dwords[0];
   store_f(panel.d, half_lanes(halves));
   store_f(panel.dmin, half_lanes(shift_right_logical<16>(halves)));
-  const I scales = load_i(dwords[1]);
-  const I mins = load_i(dwords[2]);
-  const I lower = load_i(dwords[3]);
+  const I scales = dwords[1];
+  const I mins = dwords[2];
+  const I lower = dwords[3];
   const I six = byte_mask(0x3f);
   const I four = byte_mask(0x0f);
   const I upper = byte_mask(0x30);
@@ -55,50 +60,53 @@ inline void unpack_header(const int32_t (*dwords)[16], Panel<Shape, ScaleKind::k
                   panel.min_pairs + 2);
 }
 
-inline void store_codes(I codes, uint8_t* out) { store_i(reinterpret_cast<int32_t*>(out), codes); }
-
-inline void unpack_lanes(q4_K, const PanelSource& source, Panel<ShapeOf<q4_K>, ScaleKind::kInteger>& panel) {
-  // header: dwords 0-3, nibbles: dwords 4-35; the last load overlaps, since nothing past the block may be read
-  alignas(64) int32_t dwords[36][16];
-  prefetch_rows(source, 0, 5, q4_K::kBytes);
-  load_dwords(source, 80, dwords + 20);
-  prefetch_rows(source, 5, 10, q4_K::kBytes);
-  load_dwords(source, 64, dwords + 16);
-  prefetch_rows(source, 10, 16, q4_K::kBytes);
-  load_dwords(source, 0, dwords);
-  unpack_header(dwords, panel);
-  const I four = byte_mask(0x0f);
-  for (int i = 0; i < 32; ++i) {  // dword i of 32: quarter i / 8
-    const I nibbles = load_i(dwords[4 + i]);
-    const int at = i / 8 * 16 + i % 8;
-    store_codes(and_i(nibbles, four), panel.codes[at]);
-    store_codes(and_i(shift_right_logical<4>(nibbles), four), panel.codes[at + 8]);
-  }
+/// Dwords [kFrom, kFrom + 16) of 16 rows' bytes.
+template <int kFrom>
+inline void load_dwords(const PanelSource& source, I* dwords) {
+  load_lanes(source.rows + 4 * kFrom, source.row_bytes, dwords + kFrom);
 }
 
-inline void unpack_lanes(q5_K, const PanelSource& source, Panel<ShapeOf<q5_K>, ScaleKind::kInteger>& panel) {
-  // header: dwords 0-3, fifth bits: dwords 4-11, nibbles: dwords 12-43
-  alignas(64) int32_t dwords[44][16];
-  prefetch_rows(source, 0, 5, q5_K::kBytes);
-  load_dwords(source, 112, dwords + 28);
-  prefetch_rows(source, 5, 10, q5_K::kBytes);
-  load_dwords(source, 64, dwords + 16);
-  prefetch_rows(source, 10, 16, q5_K::kBytes);
-  load_dwords(source, 0, dwords);
+template <class Codes>
+inline void unpack_lanes(q4_K, const PanelSource& source, Panel<ShapeOf<q4_K>>& panel, Codes& codes) {
+  // header: dwords 0-3, nibbles: dwords 4-35; the last load overlaps, since nothing past the block may be read
+  I dwords[36];
+  load_dwords<0>(source, dwords);
   unpack_header(dwords, panel);
+  load_dwords<4>(source, dwords);
+  const I four = byte_mask(0x0f);
+  unrolled<2>([&]<int kHalf>() __attribute__((always_inline)) {
+    if constexpr (kHalf == 1) load_dwords<20>(source, dwords);
+    unrolled<16>([&]<int i>() __attribute__((always_inline)) {
+      constexpr int kDword = 16 * kHalf + i;  // of 32: quarter kDword / 8
+      constexpr int kAt = kDword / 8 * 16 + kDword % 8;
+      codes.template put<kAt, 2 * kDword>(and_i(dwords[4 + kDword], four));
+      codes.template put<kAt + 8, 2 * kDword + 1>(and_i(shift_right_logical<4>(dwords[4 + kDword]), four));
+    });
+  });
+}
+
+template <class Codes>
+inline void unpack_lanes(q5_K, const PanelSource& source, Panel<ShapeOf<q5_K>>& panel, Codes& codes) {
+  // header: dwords 0-3, fifth bits: dwords 4-11, nibbles: dwords 12-43
+  I dwords[44];
+  load_dwords<0>(source, dwords);
+  unpack_header(dwords, panel);
+  load_dwords<16>(source, dwords);
+  load_dwords<28>(source, dwords);
   const I four = byte_mask(0x0f);
   const I fifth = byte_mask(0x10);
-  for (int i = 0; i < 8; ++i) {
-    I bits = load_i(dwords[4 + i]);  // bit 2q of a byte belongs to quarter q's low nibbles, bit 2q + 1 to its high ones
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      const I nibbles = load_i(dwords[12 + quarter * 8 + i]);
+  // bit 2q of a fifth-bit byte belongs to quarter q's low nibbles, bit 2q + 1 to its high ones
+  unrolled<4>([&]<int kQuarter>() __attribute__((always_inline)) {
+    unrolled<8>([&]<int i>() __attribute__((always_inline)) {
+      const I bits = shift_right_logical<2 * kQuarter>(dwords[4 + i]);
+      const I nibbles = dwords[12 + kQuarter * 8 + i];
       const I low_bit = and_i(shift_left<4>(bits), fifth);
       const I high_bit = and_i(shift_left<3>(bits), fifth);
-      store_codes(or_i(and_i(nibbles, four), low_bit), panel.codes[quarter * 16 + i]);
-      store_codes(or_i(and_i(shift_right_logical<4>(nibbles), four), high_bit), panel.codes[quarter * 16 + 8 + i]);
-      bits = shift_right_logical<2>(bits);
-    }
-  }
+      codes.template put<kQuarter * 16 + i, kQuarter * 16 + 2 * i>(or_i(and_i(nibbles, four), low_bit));
+      codes.template put<kQuarter * 16 + 8 + i, kQuarter * 16 + 2 * i + 1>(
+          or_i(and_i(shift_right_logical<4>(nibbles), four), high_bit));
+    });
+  });
 }
 
 /// Byte kByte of each lane as a signed number.
@@ -107,39 +115,89 @@ inline I signed_byte(I bytes) {
   return shift_right<24>(shift_left<24 - 8 * kByte>(bytes));
 }
 
-inline void unpack_lanes(q6_K, const PanelSource& source, Panel<ShapeOf<q6_K>, ScaleKind::kInteger>& panel) {
+template <class Codes>
+inline void unpack_lanes(q6_K, const PanelSource& source, Panel<ShapeOf<q6_K>>& panel, Codes& codes) {
   // low nibbles: dwords 0-31, upper bits: dwords 32-47, scales: dwords 48-51; d alone ends the block
-  alignas(64) int32_t dwords[52][16];
-  prefetch_rows(source, 0, 4, q6_K::kBytes);
-  load_dwords(source, 0, dwords);
-  prefetch_rows(source, 4, 8, q6_K::kBytes);
-  load_dwords(source, 64, dwords + 16);
-  prefetch_rows(source, 8, 12, q6_K::kBytes);
-  load_dwords(source, 128, dwords + 32);
-  prefetch_rows(source, 12, 16, q6_K::kBytes);
-  load_dwords(source, 144, dwords + 36);
+  I dwords[52];
+  load_dwords<36>(source, dwords);
+  load_dwords<32>(source, dwords);
   for (int row = 0; row < 16; ++row) panel.d[row] = load_f16(source.rows + row * source.row_bytes + 208);
-  for (int i = 0; i < 4; ++i) {
-    const I bytes = load_i(dwords[48 + i]);
-    store_i(panel.scale[4 * i], signed_byte<0>(bytes));
-    store_i(panel.scale[4 * i + 1], signed_byte<1>(bytes));
-    store_i(panel.scale[4 * i + 2], signed_byte<2>(bytes));
-    store_i(panel.scale[4 * i + 3], signed_byte<3>(bytes));
-  }
+  unrolled<4>([&]<int i>() __attribute__((always_inline)) {
+    store_i(panel.scale[4 * i], signed_byte<0>(dwords[48 + i]));
+    store_i(panel.scale[4 * i + 1], signed_byte<1>(dwords[48 + i]));
+    store_i(panel.scale[4 * i + 2], signed_byte<2>(dwords[48 + i]));
+    store_i(panel.scale[4 * i + 3], signed_byte<3>(dwords[48 + i]));
+  });
   const I four = byte_mask(0x0f);
   const I upper = byte_mask(0x30);
-  for (int half = 0; half < 2; ++half) {
-    for (int i = 0; i < 8; ++i) {
-      const I a = load_i(dwords[16 * half + i]);
-      const I b = load_i(dwords[16 * half + 8 + i]);
-      const I bits = load_i(dwords[32 + 8 * half + i]);
-      uint8_t(*codes)[64] = panel.codes + 32 * half + i;
-      store_codes(or_i(and_i(a, four), and_i(shift_left<4>(bits), upper)), codes[0]);
-      store_codes(or_i(and_i(b, four), and_i(shift_left<2>(bits), upper)), codes[8]);
-      store_codes(or_i(and_i(shift_right_logical<4>(a), four), and_i(bits, upper)), codes[16]);
-      store_codes(or_i(and_i(shift_right_logical<4>(b), four), and_i(shift_right_logical<2>(bits), upper)), codes[24]);
-    }
-  }
+  unrolled<2>([&]<int kHalf>() __attribute__((always_inline)) {
+    load_dwords<16 * kHalf>(source, dwords);
+    unrolled<8>([&]<int i>() __attribute__((always_inline)) {
+      constexpr int kAt = 32 * kHalf + i;
+      constexpr int kStep = 32 * kHalf + 4 * i;
+      const I a = dwords[16 * kHalf + i];
+      const I b = dwords[16 * kHalf + 8 + i];
+      const I bits = dwords[32 + 8 * kHalf + i];
+      codes.template put<kAt, kStep>(or_i(and_i(a, four), and_i(shift_left<4>(bits), upper)));
+      codes.template put<kAt + 8, kStep + 1>(or_i(and_i(b, four), and_i(shift_left<2>(bits), upper)));
+      codes.template put<kAt + 16, kStep + 2>(or_i(and_i(shift_right_logical<4>(a), four), and_i(bits, upper)));
+      codes.template put<kAt + 24, kStep + 3>(
+          or_i(and_i(shift_right_logical<4>(b), four), and_i(shift_right_logical<2>(bits), upper)));
+    });
+  });
+}
+
+/// Four bytes from the middle of `low` to the middle of `high`.
+inline I join_halves(I low, I high) { return or_i(shift_right_logical<16>(low), shift_left<16>(high)); }
+
+/// Blocks of an F16 scale and kDwords dwords of codes lie at odd multiples of two bytes: of two of them the first has
+/// its codes across dwords. Calls block<b>(scale, dwords of codes) for the eight blocks.
+template <int kDwords, class Block>
+[[gnu::always_inline]] inline void for_each_block(const I* dwords, const Block& block) {
+  unrolled<4>([&]<int kPair>() __attribute__((always_inline)) {
+    const I* first = dwords + kPair * (2 * kDwords + 1);
+    I codes[kDwords];
+    unrolled<kDwords>([&]<int i>() __attribute__((always_inline)) { codes[i] = join_halves(first[i], first[i + 1]); });
+    block.template operator()<2 * kPair>(half_lanes(first[0]), codes);
+    const I* second = first + kDwords;
+    block.template operator()<2 * kPair + 1>(half_lanes(shift_right_logical<16>(second[0])), second + 1);
+  });
+}
+
+template <class Codes>
+inline void unpack_lanes(q4_0, const PanelSource& source, Panel<ShapeOf<q4_0>>& panel, Codes& codes) {
+  I dwords[36];
+  load_dwords<0>(source, dwords);
+  load_dwords<16>(source, dwords);
+  load_dwords<20>(source, dwords);
+  const I four = byte_mask(0x0f);
+  for_each_block<4>(
+      dwords, [&]<int kBlock>(F scale, const I* packed) __attribute__((always_inline)) {
+        store_f(panel.scale[kBlock], scale);
+        unrolled<4>([&]<int i>() __attribute__((always_inline)) {
+          codes.template put<8 * kBlock + i, 8 * kBlock + 2 * i>(and_i(packed[i], four));
+          codes.template put<8 * kBlock + 4 + i, 8 * kBlock + 2 * i + 1>(
+              and_i(shift_right_logical<4>(packed[i]), four));
+        });
+      });
+}
+
+template <class Codes>
+inline void unpack_lanes(q8_0, const PanelSource& source, Panel<ShapeOf<q8_0>>& panel, Codes& codes) {
+  I dwords[68];
+  load_dwords<0>(source, dwords);
+  load_dwords<16>(source, dwords);
+  load_dwords<32>(source, dwords);
+  load_dwords<48>(source, dwords);
+  load_dwords<52>(source, dwords);
+  const I offset = byte_mask(0x80);
+  for_each_block<8>(
+      dwords, [&]<int kBlock>(F scale, const I* packed) __attribute__((always_inline)) {
+        store_f(panel.scale[kBlock], scale);
+        unrolled<8>([&]<int i>() __attribute__((always_inline)) {
+          codes.template put<8 * kBlock + i, 8 * kBlock + i>(xor_i(packed[i], offset));
+        });
+      });
 }
 
 /// Formats whose blocks are worth taking apart 16 rows at a time.
@@ -151,6 +209,10 @@ template <>
 inline constexpr bool kHasUnpackLanes<q5_K> = true;
 template <>
 inline constexpr bool kHasUnpackLanes<q6_K> = true;
+template <>
+inline constexpr bool kHasUnpackLanes<q4_0> = true;
+template <>
+inline constexpr bool kHasUnpackLanes<q8_0> = true;
 
 }  // namespace
 }  // namespace ferrox

@@ -17,7 +17,7 @@ struct I {
 };
 /// 16 groups of 4 codes.
 struct W {
-  const uint8_t* codes;
+  uint8_t codes[64];
 };
 
 /// A lane-by-lane function of up to three vectors.
@@ -71,7 +71,6 @@ inline F min_f(F a, F b) {
 inline F select_less(F a, F b, F yes, F no) {
   return each_lane<F>([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
 }
-inline F scale_pow2(F f, float pow2, float /*exponent*/) { return mul(f, set1_f(pow2)); }
 inline float hsum(F f) {
   for (int width = 8; width > 0; width /= 2) {
     for (int i = 0; i < width; ++i) f.v[i] += f.v[i + width];
@@ -115,6 +114,9 @@ inline I and_i(I a, I b) {
 inline I or_i(I a, I b) {
   return each_lane<I>([&](int i) { return a.v[i] | b.v[i]; });
 }
+inline I xor_i(I a, I b) {
+  return each_lane<I>([&](int i) { return a.v[i] ^ b.v[i]; });
+}
 template <int kBits>
 inline I shift_right_logical(I a) {
   return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) >> kBits); });
@@ -122,6 +124,15 @@ inline I shift_right_logical(I a) {
 /// The F16 number in each lane's low half.
 inline F half_lanes(I a) {
   return each_lane<F>([&](int i) { return half_to_float(static_cast<uint16_t>(a.v[i])); });
+}
+/// The lanes' low bytes, and their sum.
+inline void store_i8(int8_t* p, I v) {
+  for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(v.v[i]);
+}
+inline int32_t hsum_i(I v) {
+  int32_t sum = 0;
+  for (const int32_t x : v.v) sum += x;
+  return sum;
 }
 inline F to_float(I a) {
   return each_lane<F>([&](int i) { return static_cast<float>(a.v[i]); });
@@ -146,7 +157,16 @@ inline F and_bits(F f, I mask) {
 
 template <bool kWide>
 inline W load_w(const uint8_t* p) {
-  return {p};
+  W w;
+  __builtin_memcpy(w.codes, p, 64);
+  return w;
+}
+/// Codes that lie in lanes already.
+template <bool kWide>
+inline W to_w(I codes) {
+  W w;
+  __builtin_memcpy(w.codes, codes.v, 64);
+  return w;
 }
 /// acc + the four products of each lane's codes with the four bytes of x.
 template <bool kWide>
@@ -173,10 +193,10 @@ inline I madd16(I acc, I pairs, int32_t x) {
   }
   return acc;
 }
-/// dst[i][row] = src[row][i] for 16 rows of 16 dwords; src rows are stride bytes apart, dst rows 64.
-inline void transpose16(const uint8_t* src, int64_t stride, uint8_t* dst) {
+/// out[i] = dword i of the 16 rows, which are stride bytes apart.
+inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
   for (int row = 0; row < 16; ++row) {
-    for (int i = 0; i < 16; ++i) __builtin_memcpy(dst + i * 64 + row * 4, src + row * stride + i * 4, 4);
+    for (int i = 0; i < 16; ++i) __builtin_memcpy(&out[i].v[row], src + row * stride + i * 4, 4);
   }
 }
 
