@@ -69,6 +69,13 @@ Result<void> read_sinks(WeightLoader& loader, DecoderSpec& spec) {
   return {};
 }
 
+void use_matrices_alone(Attention& attention) {
+  for (Linear* linear : {&attention.q, &attention.k, &attention.v}) {
+    linear->scale = 1.0f;
+    linear->bias.clear();
+  }
+}
+
 void set_windows(const std::vector<int>& windows, DecoderSpec& spec) {
   for (size_t i = 0; i < spec.layers.size(); ++i) spec.layers[i].kv.window = windows[i];
 }

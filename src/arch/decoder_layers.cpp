@@ -36,6 +36,34 @@ Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, Decode
   return {};
 }
 
+Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec) {
+  TRY_ASSIGN(const double embedding, loader.float_or("embedding_scale", 0.0));
+  TRY_ASSIGN(const double residual, loader.float_or("residual_scale", 0.0));
+  TRY_ASSIGN(const double logit, loader.require_positive_float("logit_scale"));
+  TRY_ASSIGN(const float attention, read_attention_scale(loader, sizes.k_dim));
+  if (embedding != 0.0) spec.embedding_scale = static_cast<float>(embedding);
+  if (residual != 0.0) spec.residual_scale = static_cast<float>(residual);
+  scale_output(spec.output, static_cast<float>(1.0 / logit));
+  for (DecoderLayer& layer : spec.layers) layer.attention.scale = attention;
+  return {};
+}
+
+Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes) {
+  TRY_ASSIGN(const int64_t n_drafting, loader.size_or("nextn_predict_layers", 0));
+  if (n_drafting >= sizes.n_layers) {
+    return make_error(ErrorCode::kCorrupt, "{}: nextn_predict_layers: expected fewer than block_count {}, found {}",
+                      loader.file().name(), sizes.n_layers, n_drafting);
+  }
+  for (int64_t i = sizes.n_layers - n_drafting; i < sizes.n_layers; ++i) {
+    const std::string block = fmt::format("blk.{}.", i);
+    for (const GgufTensor& tensor : loader.file().tensors()) {
+      if (tensor.name.starts_with(block)) loader.skip_tensor(tensor.name);
+    }
+  }
+  sizes.n_layers -= n_drafting;
+  return {};
+}
+
 void share_input(DecoderLayer& layer) {
   layer.mlp_input = MlpInput::kLayerInput;
   layer.mlp_norm = layer.attention_norm;

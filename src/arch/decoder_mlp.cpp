@@ -59,6 +59,17 @@ Result<void> read_shared_expert(WeightLoader& loader, const DecoderSizes& sizes,
   return {};
 }
 
+Result<void> check_groups(const WeightLoader& loader, int64_t n_experts, int64_t n_used, int64_t n_groups,
+                          int64_t n_groups_used) {
+  const bool fits = n_experts % n_groups == 0 && n_groups_used >= 1 && n_groups_used <= n_groups &&
+                    n_experts / n_groups * n_groups_used >= n_used;
+  if (fits) return {};
+  return make_error(ErrorCode::kCorrupt,
+                    "{}: expert_group_count: expected equal groups of {} experts that hold {} in those used, found {} "
+                    "groups, {} used",
+                    loader.file().name(), n_experts, n_used, n_groups, n_groups_used);
+}
+
 }  // namespace
 
 Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
@@ -84,6 +95,35 @@ Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const DecoderSizes& sizes, int
   }
   TRY(read_shared_expert(loader, sizes, block, mlp));
   return mlp;
+}
+
+Result<void> read_routing(WeightLoader& loader, const RoutingHabits& habits, DecoderSpec& spec) {
+  TRY_ASSIGN(const int64_t function, loader.size_or("expert_gating_func", 0));
+  if (function < 0 || function > 2) {
+    return make_error(ErrorCode::kUnsupported, "{}: expert_gating_func: expected 1 (softmax) or 2 (sigmoid), found {}",
+                      loader.file().name(), function);
+  }
+  TRY_ASSIGN(const bool normalised, loader.flag_or("expert_weights_norm", habits.normalised));
+  TRY_ASSIGN(const double scale, loader.float_or("expert_weights_scale", 0.0));
+  TRY_ASSIGN(const int64_t n_groups, loader.size_or("expert_group_count", 0));
+  TRY_ASSIGN(const int64_t n_groups_used, loader.size_or("expert_group_used_count", 0));
+  for (const char* known_by_tensors : {"leading_dense_block_count", "expert_shared_count"}) {
+    TRY(loader.size_or(known_by_tensors, 0));
+  }
+  for (DecoderLayer& layer : spec.layers) {
+    auto* moe = std::get_if<MoeMlp>(&layer.mlp);
+    if (moe == nullptr) continue;
+    Routing& routing = moe->routing;
+    routing.gating = function == 0 ? habits.gating : function == 1 ? Gating::kSoftmax : Gating::kSigmoid;
+    routing.normalised = normalised || habits.normalised;
+    if (scale != 0.0) routing.scale = static_cast<float>(scale);
+    if (n_groups > 1) {
+      TRY(check_groups(loader, moe->up.n_experts, routing.n_used, n_groups, n_groups_used));
+      routing.n_groups = static_cast<int>(n_groups);
+      routing.n_groups_used = static_cast<int>(n_groups_used);
+    }
+  }
+  return {};
 }
 
 }  // namespace ferrox

@@ -46,6 +46,9 @@ Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& size
 Result<Rope> read_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs);
 /// The same from another base.
 Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs, double base);
+/// The same of models that also see images, whose pairs are shared out to sections of time, height, width and a fourth.
+/// Text has one position in the first three and 0 in the fourth; where a file has such sections halves are rotated.
+Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs_without_sections);
 /// Frequencies from `base` alone.
 Rope plain_rope(const DecoderSizes& sizes, RopePairs pairs, double base);
 Result<double> read_rope_base(WeightLoader& loader);
@@ -90,6 +93,30 @@ Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, Decode
 
 /// Gives the layers of `spec` their windows.
 void set_windows(const std::vector<int>& windows, DecoderSpec& spec);
+
+/// The routing keys of families that name them in their files: gating function, groups, norm and scale of weights. What
+/// the file leaves open is as in `habits`.
+struct RoutingHabits {
+  Gating gating = Gating::kSoftmax;
+  bool normalised = false;
+};
+Result<void> read_routing(WeightLoader& loader, const RoutingHabits& habits, DecoderSpec& spec);
+
+/// Scales of embeddings, scores, residuals and logits, as Granite files name them.
+Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec);
+
+/// Takes the layers that draft tokens ahead off the end of `sizes`: text generation does without them.
+Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes);
+
+/// Projections of q, k and v without biases and scales, which the reference doesn't apply in some families.
+void use_matrices_alone(Attention& attention);
+
+template <class Change>
+void for_each_moe(DecoderSpec& spec, const Change& change) {
+  for (DecoderLayer& layer : spec.layers) {
+    if (auto* moe = std::get_if<MoeMlp>(&layer.mlp)) change(*moe);
+  }
+}
 
 /// Attention and MLP both read the layer's input, through one norm.
 void share_input(DecoderLayer& layer);

@@ -65,4 +65,25 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
   return rope;
 }
 
+Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs_without_sections) {
+  const std::string key = loader.architecture() + ".rope.dimension_sections";
+  std::vector<uint64_t> sections;
+  if (loader.file().metadata().contains(key)) {
+    TRY_ASSIGN(sections, loader.file().metadata().get_uints(key));
+  }
+  sections.resize(4, 0);
+  if (sections[0] == 0 || sections[1] == 0) return read_rope(loader, sizes, pairs_without_sections);
+  TRY_ASSIGN(Rope rope, read_rope(loader, sizes, RopePairs::kHalves));
+  for (const uint64_t section : sections) {
+    if (section <= static_cast<uint64_t>(sizes.n_rotated)) continue;
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected up to {} pairs in a section, found {}",
+                      loader.file().name(), key, sizes.n_rotated, section);
+  }
+  const size_t with_position = sections[0] + sections[1] + sections[2];
+  for (size_t pair = 0; pair < rope.frequencies.size(); ++pair) {
+    if (pair % (with_position + sections[3]) >= with_position) rope.frequencies[pair] = 0.0;
+  }
+  return rope;
+}
+
 }  // namespace ferrox

@@ -46,6 +46,7 @@ struct DenseMlp {
   Linear up;
   Linear down;  ///< n_ff -> n_embd
   Activation activation = Activation::kSilu;
+  std::vector<float> hidden_divisors = {};  ///< [n_ff] that the activation's results are divided by, or empty
 
   explicit operator bool() const { return static_cast<bool>(up); }
 };

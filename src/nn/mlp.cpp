@@ -128,6 +128,14 @@ void activate(const Pass& pass, Activation activation, Gate has_gate, int64_t n_
   });
 }
 
+void divide_rows(const Pass& pass, const std::vector<float>& divisors, float* rows) {
+  if (divisors.empty()) return;
+  pass.compute.pool.run(pass.n_rows, [&](int64_t row, int) {
+    float* values = rows + row * static_cast<int64_t>(divisors.size());
+    for (size_t i = 0; i < divisors.size(); ++i) values[i] /= divisors[i];
+  });
+}
+
 /// Sends each expert its rows. Rows of expert e are [first_slot[e], first_slot[e + 1]) of `x` and of every output.
 struct ExpertRun {
   const ExpertLinear* experts;
@@ -199,6 +207,7 @@ void run_mlp(const Pass& pass, const DenseMlp& mlp, const float* x, float* out) 
     run_linear(pass.compute, {&job, 1});
   }
   activate(pass, mlp.activation, has_gate, pass.n_rows, n_ff);
+  divide_rows(pass, mlp.hidden_divisors, buffers.gate.data());
   Activations hidden(buffers.gate.data(), pass.n_rows, n_ff, n_ff, buffers.blocks.data());
   const LinearJob down{&mlp.down, &hidden, out, pass.n_embd};
   run_linear(pass.compute, {&down, 1});
