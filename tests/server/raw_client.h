@@ -6,8 +6,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cerrno>
 
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <string>
