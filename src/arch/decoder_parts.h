@@ -7,12 +7,15 @@
 
 namespace ferrox {
 
-/// Sizes that every decoder names.
+/// Whether `.scale` tensors beside MLP matrices count: the reference has never applied them in some families.
+enum class MlpScales : uint8_t { kApplied, kIgnored };
+
+/// What a family's layers are made of: sizes that the file names, and habits that the family sets after reading.
 struct DecoderSizes {
   int64_t n_layers = 0;
   int64_t n_embd = 0;
   int64_t n_vocab = 0;
-  int64_t n_heads = 0;
+  int64_t n_heads = 0;  ///< of the layer in question, like the next one and n_ff
   int64_t n_kv_heads = 0;
   int64_t k_dim = 0;
   int64_t v_dim = 0;
@@ -21,28 +24,101 @@ struct DecoderSizes {
   int64_t n_experts = 0;
   int64_t n_experts_used = 0;
   int64_t n_ff_expert = 0;
-  float rms_epsilon = 0.0f;
+  int64_t n_ff_shared = 0;  ///< of the expert that every row goes to
+  NormStyle norm;
+  std::vector<int64_t> heads_of_layer;
+  std::vector<int64_t> kv_heads_of_layer;
+  std::vector<int64_t> ff_of_layer;
+
+  Activation activation = Activation::kSilu;
+  MlpScales mlp_scales = MlpScales::kApplied;
+
+  /// The same with one layer's own heads and n_ff.
+  DecoderSizes of_layer(int64_t layer) const;
 };
 
-Result<DecoderSizes> read_sizes(WeightLoader& loader);
+Result<DecoderSizes> read_sizes(WeightLoader& loader, NormKind norm_kind = NormKind::kRms);
 
 /// Shape, embedding, output norm and output (the embedding's own matrix where output.weight is missing).
 Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes);
 
-/// Frequencies with the file's scaling (none, linear, yarn, or a rope_freqs tensor).
+/// Frequencies with the file's base and scaling (none, linear, yarn, or a rope_freqs tensor).
 Result<Rope> read_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs);
+/// The same from another base.
+Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs, double base);
+/// The same of models that also see images, whose pairs are shared out to sections of time, height, width and a fourth.
+/// Text has one position in the first three and 0 in the fourth; where a file has such sections halves are rotated.
+Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs_without_sections);
+/// Frequencies from `base` alone.
+Rope plain_rope(const DecoderSizes& sizes, RopePairs pairs, double base);
+Result<double> read_rope_base(WeightLoader& loader);
 
-/// blk.<layer>.attn_{q,k,v,output}, and attn_{q,k}_norm where the file has them.
+/// The window of each layer; 0: all positions.
+struct WindowHabits {
+  int64_t window = 0;  ///< where the file names none
+  int64_t period = 1;  ///< the last layer of each `period` reads all positions, where the file has no pattern
+};
+Result<std::vector<int>> read_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits);
+
+/// blk.<layer>.attn_{q,k,v} or attn_qkv, attn_output, and attn_{q,k}_norm where the file has them.
 Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
 
-/// blk.<layer>.ffn_{gate,up,down}.
+/// The file's scale of scores, or 1 / sqrt(width) where it names none.
+Result<float> read_attention_scale(WeightLoader& loader, int64_t width);
+
+/// Gives each layer of `spec` whose attn_sinks the file has those.
+Result<void> read_sinks(WeightLoader& loader, DecoderSpec& spec);
+
+/// blk.<layer>.ffn_{gate,up,down}; without a gate's tensor, ffn_up holds both or there is none.
 Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
 
-/// blk.<layer>.ffn_gate_inp and ffn_{gate,up,down}_exps.
+/// blk.<layer>.ffn_gate_inp and ffn_{gate,up,down}_exps; exp_probs_b, ffn_{gate,up,down}_shexp and ffn_gate_inp_shexp
+/// where the file has them.
 Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
 
-/// Every layer: pre-norm, attention, and a dense or expert MLP, whichever the file has. Fills spec.layers and the
-/// shape's list of KV layers.
-Result<void> read_prenorm_layers(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec);
+/// Tensors that hold a layer's norms, without blk.<layer>; nullptr: there is no such norm.
+struct NormNames {
+  const char* attention = "attn_norm";
+  const char* attention_post = nullptr;
+  const char* mlp = "ffn_norm";
+  const char* mlp_post = nullptr;
+};
+
+/// One layer: norms, attention, and a dense or expert MLP, whichever the file has.
+Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer, const NormNames& norms);
+
+/// Every layer, into spec.layers.
+Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec,
+                         const NormNames& norms = {});
+
+/// Gives the layers of `spec` their windows.
+void set_windows(const std::vector<int>& windows, DecoderSpec& spec);
+
+/// The routing keys of families that name them in their files: gating function, groups, norm and scale of weights. What
+/// the file leaves open is as in `habits`.
+struct RoutingHabits {
+  Gating gating = Gating::kSoftmax;
+  bool normalised = false;
+};
+Result<void> read_routing(WeightLoader& loader, const RoutingHabits& habits, DecoderSpec& spec);
+
+/// Scales of embeddings, scores, residuals and logits, as Granite files name them.
+Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec);
+
+/// Takes the layers that draft tokens ahead off the end of `sizes`: text generation does without them.
+Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes);
+
+/// Projections of q, k and v without biases and scales, which the reference doesn't apply in some families.
+void use_matrices_alone(Attention& attention);
+
+template <class Change>
+void for_each_moe(DecoderSpec& spec, const Change& change) {
+  for (DecoderLayer& layer : spec.layers) {
+    if (auto* moe = std::get_if<MoeMlp>(&layer.mlp)) change(*moe);
+  }
+}
+
+/// Attention and MLP both read the layer's input, through one norm.
+void share_input(DecoderLayer& layer);
 
 }  // namespace ferrox

@@ -87,6 +87,44 @@ Result<int64_t> WeightLoader::size_or(std::string_view key, int64_t fallback) {
   return static_cast<int64_t>(value);
 }
 
+Result<std::vector<int64_t>> WeightLoader::sizes_of_layers(std::string_view key, int64_t n_layers, int64_t fallback) {
+  const MetaValue* value = file_.metadata().find(full_key(key));
+  if (value == nullptr || !std::holds_alternative<MetaArray>(*value)) {
+    TRY_ASSIGN(const int64_t size, size_or(key, fallback));
+    return std::vector<int64_t>(static_cast<size_t>(n_layers), size);
+  }
+  TRY_ASSIGN(const std::vector<int64_t> sizes, file_.metadata().get_ints(full_key(key)));
+  if (static_cast<int64_t>(sizes.size()) < n_layers) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a size for each of {} layers, found {}", file_.name(),
+                      full_key(key), n_layers, sizes.size());
+  }
+  for (const int64_t size : sizes) {
+    if (size < 0 || size > static_cast<int64_t>(kLargestSize)) {
+      return make_error(ErrorCode::kCorrupt, "{}: {}: expected 0 to {}, found {}", file_.name(), full_key(key),
+                        kLargestSize, size);
+    }
+  }
+  claimed_keys_.emplace(key);
+  return std::vector<int64_t>(sizes.begin(), sizes.begin() + n_layers);
+}
+
+Result<std::vector<bool>> WeightLoader::flags_of_layers(std::string_view key, int64_t n_layers) {
+  const MetaValue* value = file_.metadata().find(full_key(key));
+  if (value == nullptr || !std::holds_alternative<MetaArray>(*value)) return std::vector<bool>{};
+  TRY_ASSIGN(const std::vector<bool> flags, file_.metadata().get_bools(full_key(key)));
+  if (static_cast<int64_t>(flags.size()) < n_layers) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a flag for each of {} layers, found {}", file_.name(),
+                      full_key(key), n_layers, flags.size());
+  }
+  claimed_keys_.emplace(key);
+  return flags;
+}
+
+Result<bool> WeightLoader::flag_or(std::string_view key, bool fallback) {
+  claimed_keys_.emplace(key);
+  return file_.metadata().get_bool_or(full_key(key), fallback);
+}
+
 Result<double> WeightLoader::float_or(std::string_view key, double fallback) {
   TRY_ASSIGN(const double value, file_.metadata().get_float_or(full_key(key), fallback));
   if (!std::isfinite(value)) {
@@ -137,7 +175,7 @@ Result<Linear> WeightLoader::matrix(const std::string& name, const std::vector<u
   }
   linear.weights = tensor->data;
   linear.n_in = static_cast<int64_t>(dims[0]);
-  linear.n_out = static_cast<int64_t>(dims[1]);
+  linear.n_out = dims.size() > 1 ? static_cast<int64_t>(dims[1]) : 1;
   linear.row_bytes = linear.n_in / format->block_elements * format->block_bytes;
   return linear;
 }
@@ -151,7 +189,10 @@ Result<std::vector<float>> WeightLoader::scales(const std::string& name, int64_t
 }
 
 Result<Linear> WeightLoader::linear(const std::string& name, int64_t n_in, int64_t n_out) {
-  TRY_ASSIGN(Linear linear, matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out)}));
+  const GgufTensor* tensor = file_.find_tensor(name + ".weight");
+  std::vector<uint64_t> dims = {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out)};
+  if (n_out == 1 && tensor != nullptr && tensor->dims.size() == 1) dims.pop_back();  // one row may be kept as a vector
+  TRY_ASSIGN(Linear linear, matrix(name + ".weight", dims));
   if (has_tensor(name + ".bias")) {
     TRY_ASSIGN(linear.bias, vector(name + ".bias", n_out));
   }
@@ -165,6 +206,10 @@ Result<ExpertLinear> WeightLoader::experts(const std::string& name, int64_t n_in
   TRY_ASSIGN(experts.first, matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out),
                                                       static_cast<uint64_t>(n_experts)}));
   experts.n_experts = n_experts;
+  if (has_tensor(name + ".bias")) {
+    TRY_ASSIGN(experts.biases,
+               floats(name + ".bias", {static_cast<uint64_t>(n_out), static_cast<uint64_t>(n_experts)}));
+  }
   TRY_ASSIGN(experts.scales, scales(name, n_experts));
   return experts;
 }
@@ -181,27 +226,49 @@ Result<Embedding> WeightLoader::embedding(const std::string& name, int64_t n_emb
 }
 
 Result<std::vector<float>> WeightLoader::vector(const std::string& name, int64_t n) {
-  TRY_ASSIGN(const GgufTensor* tensor, claim(name, {static_cast<uint64_t>(n)}));
+  return floats(name, {static_cast<uint64_t>(n)});
+}
+
+Result<std::vector<float>> WeightLoader::floats(const std::string& name, const std::vector<uint64_t>& dims) {
+  TRY_ASSIGN(const GgufTensor* tensor, claim(name, dims));
   const FormatInfo* format = find_format(tensor->dtype);
   if (format == nullptr) {
     return make_error(ErrorCode::kUnsupported, "{}: tensor {}: type {} can't be read as floats", file_.name(), name,
                       static_cast<int>(tensor->dtype));
   }
-  std::vector<float> out(static_cast<size_t>(n));
-  format->decode(tensor->data, out.data(), n);
+  std::vector<float> out(tensor->n_elements);
+  format->decode(tensor->data, out.data(), static_cast<int64_t>(out.size()));
   return out;
 }
 
-Result<Norm> WeightLoader::rms_norm(const std::string& name, int64_t n, float epsilon) {
+Result<Norm> WeightLoader::finish_norm(const std::string& name, int64_t n, const NormStyle& style,
+                                       std::vector<float> weight) {
   Norm norm;
-  TRY_ASSIGN(norm.weight, vector(name + ".weight", n));
-  norm.epsilon = epsilon;
+  norm.weight = std::move(weight);
+  norm.is_layer_norm = style.kind == NormKind::kLayer;
+  norm.epsilon = style.epsilon;
+  if (norm.is_layer_norm && has_tensor(name + ".bias")) {
+    TRY_ASSIGN(norm.bias, vector(name + ".bias", n));
+  }
   return norm;
 }
 
-Result<Norm> WeightLoader::optional_rms_norm(const std::string& name, int64_t n, float epsilon) {
-  if (!has_tensor(name + ".weight")) return Norm{};
-  return rms_norm(name, n, epsilon);
+Result<Norm> WeightLoader::norm(const std::string& name, int64_t n, const NormStyle& style) {
+  TRY_ASSIGN(std::vector<float> weight, vector(name + ".weight", n));
+  return finish_norm(name, n, style, std::move(weight));
+}
+
+Result<Norm> WeightLoader::head_norm(const std::string& name, int64_t n_heads, int64_t dim, const NormStyle& style) {
+  const GgufTensor* tensor = file_.find_tensor(name + ".weight");
+  if (tensor == nullptr) return Norm{};
+  const auto heads = static_cast<uint64_t>(n_heads);
+  const auto width = static_cast<uint64_t>(dim);
+  std::vector<uint64_t> dims = {width};
+  if (tensor->dims.size() == 2) dims = {width, heads};
+  if (tensor->dims.size() == 1 && tensor->dims[0] == heads * width) dims = {heads * width};
+  TRY_ASSIGN(std::vector<float> weight, floats(name + ".weight", dims));
+  const auto n = static_cast<int64_t>(weight.size());
+  return finish_norm(name, n, style, std::move(weight));
 }
 
 Result<void> WeightLoader::check_all_claimed() const {

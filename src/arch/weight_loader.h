@@ -15,6 +15,12 @@
 
 namespace ferrox {
 
+enum class NormKind : uint8_t { kRms, kLayer };
+struct NormStyle {
+  NormKind kind = NormKind::kRms;
+  float epsilon = 0.0f;
+};
+
 class WeightLoader {
  public:
   /// `file` and `kernels` must outlive the loader and what it hands out.
@@ -30,6 +36,11 @@ class WeightLoader {
   Result<int64_t> require_size(std::string_view key);
   /// An integer in [0, 2^24], or `fallback`.
   Result<int64_t> size_or(std::string_view key, int64_t fallback);
+  /// One size for each of n_layers layers: the file's list, its one number for all, or `fallback`.
+  Result<std::vector<int64_t>> sizes_of_layers(std::string_view key, int64_t n_layers, int64_t fallback);
+  /// The file's list of n_layers flags; an empty one when there is no list.
+  Result<std::vector<bool>> flags_of_layers(std::string_view key, int64_t n_layers);
+  Result<bool> flag_or(std::string_view key, bool fallback);
   Result<double> float_or(std::string_view key, double fallback);
   Result<double> require_positive_float(std::string_view key);
   Result<std::string> string_or(std::string_view key, std::string fallback);
@@ -40,15 +51,16 @@ class WeightLoader {
   bool has_tensor(std::string_view name) const { return file_.find_tensor(name) != nullptr; }
   /// `<name>.weight` of [n_out][n_in], and `<name>.bias` of [n_out] and `<name>.scale` of [1] where the file has them.
   Result<Linear> linear(const std::string& name, int64_t n_in, int64_t n_out);
-  /// `<name>.weight` of [n_experts][n_out][n_in], and `<name>.scale` of [n_experts] where the file has it.
+  /// `<name>.weight` of [n_experts][n_out][n_in], and `<name>.bias` of [n_experts][n_out] and `<name>.scale` of
+  /// [n_experts] where the file has them.
   Result<ExpertLinear> experts(const std::string& name, int64_t n_in, int64_t n_out, int64_t n_experts);
   Result<Embedding> embedding(const std::string& name, int64_t n_embd, int64_t n_vocab);
   /// `name` of [n] as floats.
   Result<std::vector<float>> vector(const std::string& name, int64_t n);
-  /// `<name>.weight` of [n] and `<name>.bias` where the file has one. An RMS norm with the model's epsilon.
-  Result<Norm> rms_norm(const std::string& name, int64_t n, float epsilon);
-  /// The same, or an absent norm when the file has no such tensor.
-  Result<Norm> optional_rms_norm(const std::string& name, int64_t n, float epsilon);
+  /// `<name>.weight` of [n], and for layer norms `<name>.bias` of [n] where the file has one.
+  Result<Norm> norm(const std::string& name, int64_t n, const NormStyle& style);
+  /// A norm of heads: `<name>.weight` of [dim], [n_heads * dim] or [n_heads][dim]; absent when the file has none.
+  Result<Norm> head_norm(const std::string& name, int64_t n_heads, int64_t dim, const NormStyle& style);
   /// Marks a tensor that text generation doesn't need, such as a ranking head, as known.
   void skip_tensor(const std::string& name) { claimed_tensors_.insert(name); }
 
@@ -60,6 +72,8 @@ class WeightLoader {
   std::string full_key(std::string_view key) const { return architecture_ + "." + std::string(key); }
   Result<const GgufTensor*> claim(const std::string& name, const std::vector<uint64_t>& dims);
   Result<Linear> matrix(const std::string& name, const std::vector<uint64_t>& dims);
+  Result<std::vector<float>> floats(const std::string& name, const std::vector<uint64_t>& dims);
+  Result<Norm> finish_norm(const std::string& name, int64_t n, const NormStyle& style, std::vector<float> weight);
   Result<std::vector<float>> scales(const std::string& name, int64_t n);
 
   const GgufFile& file_;

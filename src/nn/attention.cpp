@@ -33,27 +33,52 @@ PageTable table_of(const BatchSegment& segment, const LayerKv& kv) {
   return segment.pages[static_cast<size_t>(kv.kind)];
 }
 
-void norm_heads(const KernelTable& kernels, const Norm& norm, float* heads, int n_heads, int64_t dim) {
+/// Normalises n_heads heads of `dim` in place, one by one or all as one row.
+void norm_heads(const KernelTable& kernels, const Norm& norm, HeadNormSpan span, float* heads, int n_heads,
+                int64_t dim) {
   if (!norm) return;
+  if (span == HeadNormSpan::kAllHeads) return norm_row(kernels, norm, 0, heads, n_heads * dim, heads);
+  const bool is_shared = static_cast<int64_t>(norm.weight.size()) == dim;
   for (int head = 0; head < n_heads; ++head) {
-    kernels.rms_norm(heads + head * dim, norm.weight.data(), norm.epsilon, dim, heads + head * dim);
+    norm_row(kernels, norm, is_shared ? 0 : head * dim, heads + head * dim, dim, heads + head * dim);
   }
+}
+
+void rotate_heads(const Pass& pass, const Attention& attention, int64_t row, float* heads, int n_heads, int64_t dim) {
+  if (attention.rope == kNoRope) return;
+  const RopeAngles& angles = pass.angles[static_cast<size_t>(attention.rope)];
+  for (int head = 0; head < n_heads; ++head) angles.rotate(row, heads + head * dim);
+}
+
+/// Normalises and rotates heads of q or k, in the model's order.
+void finish_heads(const Pass& pass, const Attention& attention, const Norm& norm, int64_t row, float* heads,
+                  int n_heads, int64_t dim) {
+  const KernelTable& kernels = pass.compute.kernels;
+  if (attention.rotates_before_norm) rotate_heads(pass, attention, row, heads, n_heads, dim);
+  norm_heads(kernels, norm, attention.norm_span, heads, n_heads, dim);
+  if (!attention.rotates_before_norm) rotate_heads(pass, attention, row, heads, n_heads, dim);
 }
 
 /// Normalises and rotates one row's queries and keys, and stores its K and V.
 void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
                 int64_t row, int64_t position, PageTable pages) {
   const KernelTable& kernels = pass.compute.kernels;
-  float* q = pass.buffers.q.data() + row * attention.n_heads * shape.k_dim;
-  float* k = pass.buffers.k.data() + row * shape.n_kv_heads * shape.k_dim;
-  const float* v = pass.buffers.v.data() + row * shape.n_kv_heads * shape.v_dim;
-  norm_heads(kernels, attention.q_norm, q, attention.n_heads, shape.k_dim);
-  norm_heads(kernels, attention.k_norm, k, shape.n_kv_heads, shape.k_dim);
-  for (int head = 0; head < attention.n_heads; ++head) pass.angles.rotate(row, q + head * shape.k_dim);
+  const int64_t q_width = int64_t{attention.n_heads} * shape.k_dim;
+  const int64_t k_width = int64_t{shape.n_kv_heads} * shape.k_dim;
+  const int64_t v_width = int64_t{shape.n_kv_heads} * shape.v_dim;
+  float* q = pass.buffers.q.data() + row * q_width;
+  float* k = pass.buffers.k.data() + row * k_width;
+  float* v = pass.buffers.v.data() + row * v_width;
+  if (attention.clamp != 0.0f) {
+    kernels.clamp(attention.clamp, q_width, q);
+    kernels.clamp(attention.clamp, k_width, k);
+    kernels.clamp(attention.clamp, v_width, v);
+  }
+  finish_heads(pass, attention, attention.q_norm, row, q, attention.n_heads, shape.k_dim);
+  finish_heads(pass, attention, attention.k_norm, row, k, shape.n_kv_heads, shape.k_dim);
   const int32_t page = pages[static_cast<size_t>(position / kv.page_rows)];
   const int page_row = static_cast<int>(position % kv.page_rows);
   for (int head = 0; head < shape.n_kv_heads; ++head) {
-    pass.angles.rotate(row, k + head * shape.k_dim);
     kernels.store_row(k + head * shape.k_dim, shape.k_dim, kv.k_type, kv.k_row(page, head, page_row));
     kernels.store_row(v + head * shape.v_dim, shape.v_dim, kv.v_type, kv.v_row(page, head, page_row));
   }
@@ -89,6 +114,8 @@ void attend_unit(const Pass& pass, const Attention& attention, const LayerKv& kv
   for (int done = 0; done < group; done += kAttentionRows) {  // more heads than one call takes: in parts
     const int head = unit.kv_head * group + done;
     args.n_heads = std::min(kAttentionRows, group - done);
+    args.sinks = attention.sinks.empty() ? nullptr : attention.sinks.data() + head;
+    args.slopes = attention.slopes.empty() ? nullptr : attention.slopes.data() + head;
     args.q = pass.buffers.q.data() + unit.first_row * args.q_row_stride + head * args.q_head_stride;
     args.out = pass.buffers.attended.data() + unit.first_row * args.out_row_stride + head * args.out_head_stride;
     pass.compute.kernels.attend(args);

@@ -11,54 +11,6 @@
 namespace ferrox {
 namespace {
 
-/// Widths that the buffers must hold, over all layers.
-struct Widths {
-  int64_t q = 0, k = 0, v = 0, attended = 0, n_ff = 0, n_experts = 0, n_used = 1, widest_input = 0;
-  int64_t attention_scratch = 0;
-};
-
-void widen(int64_t& width, int64_t other) { width = std::max(width, other); }
-
-void widen_by_mlp(const DenseMlp& mlp, Widths& widths) { widen(widths.n_ff, mlp.gate.n_out); }
-void widen_by_mlp(const MoeMlp& mlp, Widths& widths) {
-  widen(widths.n_ff, mlp.gate.first.n_out);
-  widen(widths.n_experts, mlp.gate.n_experts);
-  widen(widths.n_used, mlp.n_used);
-}
-
-Widths widths_of(const DecoderSpec& spec) {
-  Widths widths;
-  for (const DecoderLayer& layer : spec.layers) {
-    widen(widths.q, layer.attention.q.n_out);
-    widen(widths.k, layer.attention.k.n_out);
-    widen(widths.v, layer.attention.v.n_out);
-    widen(widths.attended, layer.attention.out.n_in);
-    widen(widths.attention_scratch, attention_scratch_floats(layer.kv.k_dim, layer.kv.v_dim));
-    std::visit([&](const auto& mlp) { widen_by_mlp(mlp, widths); }, layer.mlp);
-  }
-  widths.widest_input = std::max({static_cast<int64_t>(spec.shape.n_embd), widths.attended, widths.n_ff});
-  return widths;
-}
-
-Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows) {
-  const Widths widths = widths_of(spec);
-  const int64_t slots = rows * widths.n_used;
-  Buffers buffers;
-  buffers.normed = AlignedBuffer<float>(rows * spec.shape.n_embd);
-  buffers.q = AlignedBuffer<float>(rows * widths.q);
-  buffers.k = AlignedBuffer<float>(rows * widths.k);
-  buffers.v = AlignedBuffer<float>(rows * widths.v);
-  buffers.attended = AlignedBuffer<float>(rows * widths.attended);
-  buffers.gate = AlignedBuffer<float>(slots * widths.n_ff);
-  buffers.up = AlignedBuffer<float>(slots * widths.n_ff);
-  buffers.expert_out = AlignedBuffer<float>(widths.n_experts > 0 ? slots * spec.shape.n_embd : 0);
-  buffers.router = AlignedBuffer<float>(rows * widths.n_experts);
-  buffers.blocks = AlignedBuffer<ActBlock>(Activations::n_blocks(slots, widths.widest_input));
-  buffers.product_scratch_stride = product_scratch_floats(slots);
-  buffers.attention_scratch_stride = widths.attention_scratch;
-  return buffers;
-}
-
 class Decoder : public Model {
  public:
   Decoder(DecoderSpec spec, const KernelTable& kernels, int32_t max_rows)
@@ -68,13 +20,16 @@ class Decoder : public Model {
         hidden_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         branch_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         buffers_(allocate_buffers(spec_, max_rows)),
-        angles_(spec_.rope, max_rows),
-        kinds_(attention_kinds(spec_.shape.kv_layers)) {}
+        kinds_(attention_kinds(spec_.shape.kv_layers)) {
+    for (const Rope& rope : spec_.ropes) angles_.emplace_back(rope, max_rows);
+  }
 
   const ModelShape& shape() const override { return spec_.shape; }
   int32_t max_batch_rows() const override { return max_rows_; }
   uint64_t scratch_bytes() const override {
-    return hidden_.size_bytes() + branch_.size_bytes() + buffers_.size_bytes() + angles_.size_bytes();
+    uint64_t angle_bytes = 0;
+    for (const RopeAngles& angles : angles_) angle_bytes += angles.size_bytes();
+    return hidden_.size_bytes() + branch_.size_bytes() + buffers_.size_bytes() + angle_bytes;
   }
 
   void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) override {
@@ -102,31 +57,51 @@ class Decoder : public Model {
 
   /// Embeds the tokens and computes the rows' rotations.
   void begin_rows(const Compute& compute, const Batch& batch) {
-    const Embedding& embedding = spec_.embedding;
-    compute.pool.run(static_cast<int64_t>(batch.tokens.size()), [&](int64_t row, int) {
-      const std::byte* source = embedding.rows + batch.tokens[static_cast<size_t>(row)] * embedding.row_bytes;
-      embedding.format->decode(source, hidden_.data() + row * embedding.n_embd, embedding.n_embd);
-    });
     int64_t first_row = 0;
     for (const BatchSegment& segment : batch.segments) {
-      compute.pool.run(segment.n_rows,
-                       [&](int64_t i, int) { angles_.set_row(first_row + i, segment.first_position + i); });
+      compute.pool.run(segment.n_rows, [&](int64_t i, int) {
+        const int64_t row = first_row + i;
+        const int64_t position = segment.first_position + i;
+        embed(batch.tokens[static_cast<size_t>(row)], position, hidden_.data() + row * spec_.shape.n_embd);
+        for (RopeAngles& angles : angles_) angles.set_row(row, position);
+      });
       first_row += segment.n_rows;
     }
   }
 
+  void embed(int32_t token, int64_t position, float* out) const {
+    const Embedding& embedding = spec_.embedding;
+    embedding.format->decode(embedding.rows + token * embedding.row_bytes, out, embedding.n_embd);
+    if (spec_.embedding_scale != 1.0f) kernels_.scale(spec_.embedding_scale, embedding.n_embd, out);
+    const Embedding& learned = spec_.positions;
+    if (learned.format == nullptr) return;
+    std::vector<float> offset(static_cast<size_t>(embedding.n_embd));
+    const int64_t index = std::min(position, learned.n_vocab - 1);  // a longer context than was trained: the last one
+    learned.format->decode(learned.rows + index * learned.row_bytes, offset.data(), embedding.n_embd);
+    kernels_.add(offset.data(), embedding.n_embd, out);
+  }
+
+  /// norm(hidden), or hidden itself where the layer has no such norm.
+  const float* normed(const Pass& pass, const Norm& norm) {
+    if (!norm) return hidden_.data();
+    apply_norm(pass.compute, norm, hidden_.data(), pass.n_rows, pass.n_embd, buffers_.normed.data());
+    return buffers_.normed.data();
+  }
+
+  /// hidden += norm(branch).
+  void add_branch(const Pass& pass, const Norm& norm) {
+    if (norm) apply_norm(pass.compute, norm, branch_.data(), pass.n_rows, pass.n_embd, branch_.data());
+    add_rows(pass.compute, branch_.data(), spec_.residual_scale, pass.n_rows, pass.n_embd, hidden_.data());
+  }
+
   void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerKv& kv) {
-    float* normed = buffers_.normed.data();
-    apply_norm(pass.compute, layer.attention_norm, hidden_.data(), pass.n_rows, pass.n_embd, normed);
-    run_attention(pass, layer.attention, kv, normed, branch_.data());
-    add_rows(pass.compute, branch_.data(), pass.n_rows, pass.n_embd, hidden_.data());
-    apply_norm(pass.compute, layer.mlp_norm, hidden_.data(), pass.n_rows, pass.n_embd, normed);
-    if (const auto* dense = std::get_if<DenseMlp>(&layer.mlp)) {
-      run_dense_mlp(pass, *dense, normed, branch_.data());
-    } else {
-      run_moe_mlp(pass, std::get<MoeMlp>(layer.mlp), normed, branch_.data());
-    }
-    add_rows(pass.compute, branch_.data(), pass.n_rows, pass.n_embd, hidden_.data());
+    run_attention(pass, layer.attention, kv, normed(pass, layer.attention_norm), branch_.data());
+    const float* mlp_input = nullptr;
+    if (layer.mlp_input == MlpInput::kLayerInput) mlp_input = normed(pass, layer.mlp_norm);
+    add_branch(pass, layer.attention_post_norm);
+    if (layer.mlp_input == MlpInput::kAfterAttention) mlp_input = normed(pass, layer.mlp_norm);
+    std::visit([&](const auto& mlp) { run_mlp(pass, mlp, mlp_input, branch_.data()); }, layer.mlp);
+    add_branch(pass, layer.mlp_post_norm);
   }
 
   /// Only rows that want logits go through the last norm and the vocabulary.
@@ -141,6 +116,10 @@ class Decoder : public Model {
     Activations input(buffers_.normed.data(), n_wanted, n_embd, n_embd, buffers_.blocks.data());
     const LinearJob job{&spec_.output, &input, logits, spec_.shape.n_vocab};
     run_linear(compute, {&job, 1});
+    if (spec_.logit_softcap == 0.0f) return;
+    compute.pool.run(n_wanted, [&](int64_t i, int) {
+      kernels_.soft_cap(spec_.logit_softcap, spec_.shape.n_vocab, logits + i * spec_.shape.n_vocab);
+    });
   }
 
   DecoderSpec spec_;
@@ -150,13 +129,14 @@ class Decoder : public Model {
   AlignedBuffer<float> hidden_;  ///< [rows][n_embd]: the residual stream
   AlignedBuffer<float> branch_;  ///< [rows][n_embd]: what a block adds to it
   Buffers buffers_;
-  RopeAngles angles_;
+  std::vector<RopeAngles> angles_;  ///< of each of spec_.ropes
   AttentionKinds kinds_;
 };
 
 }  // namespace
 
 std::unique_ptr<Model> make_decoder(DecoderSpec spec, const KernelTable& kernels, int32_t max_batch_rows) {
+  for (const DecoderLayer& layer : spec.layers) spec.shape.kv_layers.push_back(layer.kv);
   return std::make_unique<Decoder>(std::move(spec), kernels, max_batch_rows);
 }
 

@@ -6,11 +6,12 @@
 
 namespace ferrox {
 
-/// out[row] = down(silu(gate(x[row])) * up(x[row])); x and out are [n_rows][n_embd].
-void run_dense_mlp(const Pass& pass, const DenseMlp& mlp, const float* x, float* out);
+/// out[row] = down(activation(gate(x[row])) * up(x[row])), or down(activation(up(x[row]))) without a gate; x and out
+/// are [n_rows][n_embd].
+void run_mlp(const Pass& pass, const DenseMlp& mlp, const float* x, float* out);
 
-/// The same through the n_used most probable experts of each row, weighted by their probabilities, which are scaled to
-/// add up to 1. Ties go to the lower expert; a row's experts are added in order of probability.
-void run_moe_mlp(const Pass& pass, const MoeMlp& mlp, const float* x, float* out);
+/// The same through a few experts of each row, weighted as `mlp.routing` says. Ties go to the lower expert; a row's
+/// experts are added in order of probability, then the shared one.
+void run_mlp(const Pass& pass, const MoeMlp& mlp, const float* x, float* out);
 
 }  // namespace ferrox

@@ -23,16 +23,27 @@ struct Linear {
   explicit operator bool() const { return kernels != nullptr; }
 };
 
+/// Output rows [first, first + n) of `linear`, read in place: matrices that a file keeps stacked are taken apart so.
+Linear slice_rows(const Linear& linear, int64_t first, int64_t n);
+
+/// linear with everything it gives multiplied by `factor`.
+void scale_output(Linear& linear, float factor);
+
 /// n_experts matrices of one shape, one after the other.
 struct ExpertLinear {
   Linear first;  ///< expert 0; no bias
   int64_t n_experts = 0;
   std::vector<float> scales;  ///< [n_experts] or empty
+  std::vector<float> biases;  ///< [n_experts][n_out] or empty
+
+  explicit operator bool() const { return static_cast<bool>(first); }
 
   Linear expert(int64_t index) const {
     Linear linear = first;
     linear.weights += index * first.n_out * first.row_bytes;
     if (!scales.empty()) linear.scale = scales[static_cast<size_t>(index)];
+    if (!biases.empty())
+      linear.bias.assign(biases.begin() + index * first.n_out, biases.begin() + (index + 1) * first.n_out);
     return linear;
   }
 };

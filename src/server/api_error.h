@@ -50,7 +50,7 @@ ApiError invalid_api_key();
 ApiError forbidden(std::string message);
 /// 503 with Retry-After; code is queue_full, kv_exhausted, model_loading or draining.
 ApiError unavailable(std::string code, std::string message, int retry_after_s);
-/// A refusal of the transport by its status (400, 408, 413, 431, 503, 505).
+/// A refusal of the transport by its status (400, 408, 413, 415, 417, 431, 503, 505).
 ApiError transport_refusal(int status, std::string message);
 /// What the engine refused. `unavailable_code` names a kUnavailable.
 ApiError engine_error(const Error& error, const std::string& unavailable_code, int retry_after_s);

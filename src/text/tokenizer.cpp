@@ -105,7 +105,7 @@ std::vector<int32_t> Tokenizer::add_bos(std::vector<int32_t> ids) const {
 }
 
 std::string_view Tokenizer::token_bytes(int32_t id, SpecialText special) const {
-  CHECK(vocabulary_.contains(id), "a token is of the vocabulary");
+  if (!vocabulary_.contains(id)) return {};
   const TokenType type = vocabulary_.type(id);
   const bool is_hidden = type == TokenType::kControl || type == TokenType::kUnknown;
   if (is_hidden && special == SpecialText::kHide) return {};
@@ -128,7 +128,7 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, SpecialText 
 std::string_view TokenDecoder::push(int32_t id) {
   const Vocabulary& vocabulary = tokenizer_.vocabulary();
   std::string_view bytes = tokenizer_.token_bytes(id, special_);
-  const TokenType type = vocabulary.type(id);
+  const TokenType type = vocabulary.contains(id) ? vocabulary.type(id) : TokenType::kUnused;
   const bool is_special = type == TokenType::kControl || type == TokenType::kUnknown || type == TokenType::kUserDefined;
   // encode puts a space in front of a text and of what follows a special token
   const bool has_prefix = at_start_ && !is_special && vocabulary.adds_space_prefix();

@@ -51,8 +51,9 @@ class Tokenizer {
   /// `ids` with BOS in front, when the vocabulary asks for it and they don't begin with it already.
   std::vector<int32_t> add_bos(std::vector<int32_t> ids) const;
 
-  /// The bytes of token `id` (contained in the vocabulary) in the middle of a text; they may end inside a character.
-  /// Valid as long as the tokenizer.
+  /// The bytes of token `id` in the middle of a text; they may end inside a character. An id that the vocabulary
+  /// doesn't contain has none: a model may have more rows of logits than its vocabulary has tokens. Valid as long as
+  /// the tokenizer.
   std::string_view token_bytes(int32_t id, SpecialText special) const;
 
   /// The bytes of a whole text, without the space that encode put in front of it (adds_space_prefix).
@@ -86,7 +87,7 @@ class TokenDecoder {
   TokenDecoder(const Tokenizer& tokenizer, SpecialText special, Before before)
       : tokenizer_(tokenizer), special_(special), at_start_(before == Before::kNothing) {}
 
-  /// The bytes that token `id` (contained in the vocabulary) adds. Valid as long as the tokenizer.
+  /// The bytes that token `id` adds, none for an unknown one. Valid as long as the tokenizer.
   std::string_view push(int32_t id);
 
  private:

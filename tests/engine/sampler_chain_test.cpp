@@ -160,6 +160,61 @@ TEST(SamplerChain, LogprobsAreTheModelsUnlessAskedOtherwise) {
   EXPECT_EQ(choice.logprobs->top[0].id, 0);
 }
 
+std::vector<SamplerKind> random_order(std::mt19937& random) {
+  std::vector<SamplerKind> order(random() % 8);
+  for (SamplerKind& kind : order) kind = default_sampler_order()[random() % default_sampler_order().size()];
+  return order;
+}
+
+template <class T>
+T one_of(std::mt19937& random, std::initializer_list<T> values) {
+  return values.begin()[random() % values.size()];
+}
+
+/// Numbers at the edges of what a request may say.
+SamplingParams extreme_params(std::mt19937& random) {
+  SamplingParams params;
+  params.temperature = one_of(random, {0.0f, 1e-40f, 1.0f, 1e6f});
+  params.dynatemp_range = one_of(random, {0.0f, 1e6f});
+  params.top_k = one_of(random, {0, 1, 40});
+  params.top_p = one_of(random, {0.0f, 0.9f, 1.0f});
+  params.min_p = one_of(random, {0.0f, 0.5f, 2.0f});
+  params.typical_p = one_of(random, {0.0f, 0.5f, 1.0f});
+  params.top_n_sigma = one_of(random, {-1.0f, 1e-6f, 1.0f});
+  params.xtc_probability = one_of(random, {0.0f, 1.0f});
+  params.repeat_penalty = one_of(random, {1e-6f, 1.0f, 1e6f});
+  params.presence_penalty = one_of(random, {-1e6f, 0.0f, 1e6f});
+  params.frequency_penalty = one_of(random, {-1e6f, 0.0f, 1e6f});
+  params.dry_multiplier = one_of(random, {0.0f, 0.8f, 100.0f, 1e6f});
+  params.dry_base = one_of(random, {1.75f, 100.0f, 1e6f});
+  params.dry_allowed_length = one_of(random, {0, 2});
+  params.dry_sequence_breakers = {};
+  params.mirostat = one_of(random, {0, 0, 1, 2});
+  params.order = random_order(random);
+  return params;
+}
+
+TEST(SamplerChain, ABanHoldsUnderEveryPenalty) {
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937 random(seed);
+    SamplingParams params = extreme_params(random);
+    params.seed = seed;
+    const auto allowed = static_cast<int32_t>(random() % kVocab);
+    if (random() % 2 == 0) params.allowed_tokens = {allowed};
+    for (int32_t id = 0; id < kVocab && params.allowed_tokens.empty(); ++id) {
+      if (id != allowed) params.logit_bias.emplace_back(id, kImpossible);
+    }
+    SamplerChain chain = make_chain(params);
+    std::vector<int32_t> tokens;
+    for (int n = 0; n < 60; ++n) {
+      tokens.push_back(allowed);
+      chain.accept(tokens);
+    }
+    std::vector<float> logits = row();
+    ASSERT_EQ(chain.sample(logits, tokens, 0)->id, allowed) << "seed " << seed;
+  }
+}
+
 TEST(SamplerChain, NumbersOfARequestSizeNothing) {
   SamplingParams params;
   constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();

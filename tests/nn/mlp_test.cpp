@@ -33,11 +33,9 @@ template <class Run>
 std::vector<float> run_rows(const ComputeFixture& fixture, Buffers& buffers, int64_t n_embd,
                             const std::vector<float>& x, const Run& run) {
   const Batch batch{};
-  const Rope rope;
-  const RopeAngles angles(rope, 0);
   const auto n_rows = static_cast<int64_t>(x.size()) / n_embd;
   std::vector<float> out(x.size());
-  run(Pass{fixture.compute(), batch, angles, buffers, n_rows, n_embd}, x.data(), out.data());
+  run(Pass{fixture.compute(), batch, {}, buffers, n_rows, n_embd}, x.data(), out.data());
   return out;
 }
 
@@ -72,7 +70,7 @@ TEST(DenseMlp, EqualsTheFormula) {
   const std::vector<float> x = testing::random_floats(3 * kEmbd, 1.0f, 6);
   Buffers buffers = make_buffers(3, 0, 1, kEmbd, kFf);
   const auto out = run_rows(fixture, buffers, kEmbd, x,
-                            [&](const Pass& pass, const float* in, float* o) { run_dense_mlp(pass, mlp, in, o); });
+                            [&](const Pass& pass, const float* in, float* o) { run_mlp(pass, mlp, in, o); });
   std::vector<std::vector<double>> want;
   for (int64_t row = 0; row < 3; ++row) want.push_back(gated(mlp.gate, mlp.up, mlp.down, row_of(x, row, kEmbd)));
   expect_rows(out, want);
@@ -90,9 +88,9 @@ std::vector<double> naive_moe(const MoeMlp& mlp, const std::vector<double>& x) {
   const std::vector<double> logits = multiply(mlp.router, x);
   const std::vector<size_t> order = ranked(logits);
   double total = 0.0;
-  for (int rank = 0; rank < mlp.n_used; ++rank) total += std::exp(logits[order[static_cast<size_t>(rank)]]);
+  for (int rank = 0; rank < mlp.routing.n_used; ++rank) total += std::exp(logits[order[static_cast<size_t>(rank)]]);
   std::vector<double> sum(x.size(), 0.0);
-  for (int rank = 0; rank < mlp.n_used; ++rank) {
+  for (int rank = 0; rank < mlp.routing.n_used; ++rank) {
     const auto expert = static_cast<int64_t>(order[static_cast<size_t>(rank)]);
     const std::vector<double> out = gated(mlp.gate.expert(expert), mlp.up.expert(expert), mlp.down.expert(expert), x);
     const double weight = std::exp(logits[static_cast<size_t>(expert)]) / total;
@@ -102,17 +100,21 @@ std::vector<double> naive_moe(const MoeMlp& mlp, const std::vector<double>& x) {
 }
 
 MoeMlp make_moe(ComputeFixture& fixture, DType dtype, int64_t n_embd, int64_t n_ff, int64_t n_experts, int n_used) {
-  return {fixture.linear(DType::kF32, n_embd, n_experts, 1), fixture.experts(dtype, n_embd, n_ff, n_experts, 2),
-          fixture.experts(dtype, n_embd, n_ff, n_experts, 3), fixture.experts(dtype, n_ff, n_embd, n_experts, 4),
-          n_used};
+  MoeMlp mlp;
+  mlp.router = fixture.linear(DType::kF32, n_embd, n_experts, 1);
+  mlp.gate = fixture.experts(dtype, n_embd, n_ff, n_experts, 2);
+  mlp.up = fixture.experts(dtype, n_embd, n_ff, n_experts, 3);
+  mlp.down = fixture.experts(dtype, n_ff, n_embd, n_experts, 4);
+  mlp.routing.n_used = n_used;
+  return mlp;
 }
 
 std::vector<float> run_moe(const ComputeFixture& fixture, const MoeMlp& mlp, const std::vector<float>& x) {
   const int64_t n_embd = mlp.router.n_in;
-  Buffers buffers = make_buffers(static_cast<int64_t>(x.size()) / n_embd, mlp.gate.n_experts, mlp.n_used, n_embd,
-                                 mlp.gate.first.n_out);
+  Buffers buffers = make_buffers(static_cast<int64_t>(x.size()) / n_embd, mlp.gate.n_experts, mlp.routing.n_used,
+                                 n_embd, mlp.gate.first.n_out);
   return run_rows(fixture, buffers, n_embd, x,
-                  [&](const Pass& pass, const float* in, float* out) { run_moe_mlp(pass, mlp, in, out); });
+                  [&](const Pass& pass, const float* in, float* out) { run_mlp(pass, mlp, in, out); });
 }
 
 TEST(MoeMlp, EqualsTheFormula) {

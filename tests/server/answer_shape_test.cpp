@@ -118,6 +118,22 @@ TEST(AnswerShape, ChatLogprobsCarryBytesOfPartialCharacters) {
   EXPECT_NO_THROW(dump_json(logprobs));
 }
 
+TEST(AnswerShape, RowsOfLogitsBeyondTheVocabularyHaveNamesAndNoText) {
+  const int32_t n = letters().vocabulary().size();
+  TokenEvent beyond = token(n + 7, "");
+  beyond.top_logprobs = {{n + 7, -0.5f}, {n, -1.0f}};
+  LogprobLedger ledger(letters());
+  ledger.push(beyond);
+  const auto scored = ledger.push(token('h', "h"));
+  ASSERT_EQ(scored.size(), 2u);
+  EXPECT_EQ(scored[1].character_offset, 0u);
+  const Json chat = chat_logprobs(scored, letters());
+  EXPECT_EQ(chat["content"][0]["token"], "token_id:" + std::to_string(n + 7));
+  EXPECT_EQ(chat["content"][0]["bytes"], Json::array());
+  const Json completion = completion_logprobs(scored, letters(), 0);
+  EXPECT_EQ(completion["top_logprobs"][0].size(), 2u);
+}
+
 TEST(AnswerShape, TokensOfAStopStringAreNotTold) {
   LogprobLedger ledger(letters());
   EXPECT_EQ(ledger.push(token('h', "h")).size(), 1u);

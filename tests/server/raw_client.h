@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -22,13 +23,13 @@ struct RawResponse {
   bool complete = false;                       ///< ended as its headers promise
 };
 
-/// A blocking connection to 127.0.0.1. Reads give up after 30 s: a hung server fails a test instead of stopping it.
+/// A blocking connection to 127.0.0.1. Reads give up after 120 s: a hung server fails a test instead of stopping it.
 class RawClient {
  public:
   explicit RawClient(uint16_t port, int receive_buffer_bytes = 0) {
     fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
     if (receive_buffer_bytes > 0) set_option(SO_RCVBUF, receive_buffer_bytes);
-    const timeval limit{30, 0};
+    const timeval limit{120, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -65,7 +66,10 @@ class RawClient {
   /// True while more bytes may come; they are appended to unread().
   bool receive() {
     char bytes[16384];
-    const ssize_t n = ::recv(fd_, bytes, sizeof bytes, 0);
+    ssize_t n = 0;
+    do {
+      n = ::recv(fd_, bytes, sizeof bytes, 0);
+    } while (n < 0 && errno == EINTR);  // as after the whole program was stopped and went on
     if (n > 0) unread_.append(bytes, static_cast<size_t>(n));
     return n > 0;
   }

@@ -62,7 +62,7 @@ class ServerRig {
       const EngineStatus status = engine->status();
       return status.n_running + status.n_queued > 0 || status.n_pages_free != status.n_pages_total;
     };
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (busy() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
     EXPECT_FALSE(busy());
   }
@@ -70,7 +70,7 @@ class ServerRig {
   /// Waits until the engine looks as `expected` says.
   template <class Expected>
   void wait_for(Expected expected) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (!expected(engine->status())) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the engine never got there";
       std::this_thread::yield();

@@ -71,6 +71,15 @@ TEST(Transport, ChunkedBodiesAndContinueWork) {
   EXPECT_EQ(client.read_response().body, "POST /echo||abcde");
 }
 
+TEST(Transport, TrailersAndExtensionsAreReadOver) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\nContent-Encoding: identity\r\n\r\n");
+  client.send("3;a=b\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n" + http_request("GET", "/echo"));
+  EXPECT_EQ(client.read_response().body, "POST /echo||abc");
+  EXPECT_EQ(client.read_response().body, "GET /echo||");
+}
+
 TEST(Transport, Http10StreamsEndWithTheConnection) {
   TransportRig rig;
   RawClient client(rig.port());
@@ -85,6 +94,12 @@ struct BadRequest {
   std::string bytes;
   int status;
 };
+
+std::string repeated(const std::string& piece, int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) text += piece;
+  return text;
+}
 
 class MalformedRequest : public ::testing::TestWithParam<BadRequest> {};
 
@@ -123,6 +138,32 @@ INSTANTIATE_TEST_SUITE_P(
                    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n" + std::string(1024, 'a') +
                        "\r\n0\r\n\r\n",
                    413},
+        BadRequest{"long_trailer",
+                   "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n" +
+                       repeated("X: y\r\n", 4000) + "\r\n",
+                   431},
+        BadRequest{"long_chunk_extension",
+                   "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;x=" +
+                       std::string(16000, 'a') + "\r\na\r\n0\r\n\r\n",
+                   431},
+        BadRequest{"many_chunk_extensions",
+                   "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                       repeated("1;x=" + std::string(100, 'a') + "\r\na\r\n", 100) + "0\r\n\r\n",
+                   413},
+        BadRequest{
+            "transfer_coding_identity",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\n" + http_request("GET", "/echo"),
+            400},
+        BadRequest{"transfer_coding_gzip",
+                   "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400},
+        BadRequest{"transfer_coding_last_gzip",
+                   "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", 400},
+        BadRequest{"transfer_coding_of_http10",
+                   "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+        BadRequest{"two_hosts", "GET /echo HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n", 400},
+        BadRequest{"two_origins", http_request("GET", "/echo", "", "Origin: http://a\r\nOrigin: http://b\r\n"), 400},
+        BadRequest{"gzip", http_request("POST", "/echo", "{}", "Content-Encoding: gzip\r\n"), 415},
+        BadRequest{"expectation", http_request("POST", "/echo", "{}", "Expect: miracles\r\n"), 417},
         BadRequest{"refused_with_body", "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nx", 403}),
     [](const auto& param_info) { return std::string(param_info.param.what); });
 

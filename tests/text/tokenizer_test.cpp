@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "random_text.h"
 #include "text/utf8_assembler.h"
@@ -34,6 +35,17 @@ TEST(Segments, UserTextNeverBecomesAControlToken) {
     EXPECT_EQ(n_controls, 1);
     EXPECT_EQ(ids.back(), end);
     EXPECT_EQ(*tokenizer->decode(ids, SpecialText::kShow), "a " + attack + "<|im_end|>");
+  }
+}
+
+TEST(Tokens, AnIdBeyondTheVocabularyStandsForNothing) {
+  for (const auto& tokenizer : both_kinds()) {
+    TokenDecoder decoder(*tokenizer, SpecialText::kShow, TokenDecoder::Before::kNothing);
+    for (const int32_t id : {-1, tokenizer->vocabulary().size(), std::numeric_limits<int32_t>::max()}) {
+      EXPECT_EQ(tokenizer->token_bytes(id, SpecialText::kShow), "");
+      EXPECT_EQ(decoder.push(id), "");
+      EXPECT_FALSE(tokenizer->decode(std::vector<int32_t>{id}, SpecialText::kShow));
+    }
   }
 }
 

@@ -4,19 +4,12 @@
 namespace ferrox {
 namespace {
 
-/// Files of this family may carry scales beside their MLP matrices, but the reference has never applied them.
-void drop_mlp_scales(DecoderLayer& layer) {
-  auto* mlp = std::get_if<DenseMlp>(&layer.mlp);
-  if (mlp == nullptr) return;
-  for (Linear* linear : {&mlp->gate, &mlp->up, &mlp->down}) linear->scale = 1.0f;
-}
-
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
+  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
+  sizes.mlp_scales = MlpScales::kIgnored;
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.rope, read_rope(loader, sizes, RopePairs::kHalves));
-  TRY(read_prenorm_layers(loader, sizes, spec));
-  for (DecoderLayer& layer : spec.layers) drop_mlp_scales(layer);
+  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
+  TRY(read_layers(loader, sizes, spec));
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

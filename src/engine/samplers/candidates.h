@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -63,11 +65,20 @@ class Candidates {
   /// The list's highest logit; the list must not be empty.
   float max_logit();
 
-  /// Replaces the logit of `id` by edit(logit), if it is still there.
+  /// Replaces the logit of `id` by edit(logit), if it may be chosen: the result stays finite and a banned token banned,
+  /// so that no edit decides whether a token may be chosen. edit(logit) must not be NaN.
   template <class Edit>
   void edit(int32_t id, const Edit& edit);
 
  private:
+  /// The farthest that an edit moves a logit: differences of two still fit a float.
+  static constexpr float kFarthestLogit = std::numeric_limits<float>::max() / 4;
+
+  template <class Edit>
+  static float edited(float logit, const Edit& edit) {
+    return std::isfinite(logit) ? std::clamp(edit(logit), -kFarthestLogit, kFarthestLogit) : logit;
+  }
+
   void keep_top_of_row(size_t k);
 
   std::span<float> logits_;
@@ -79,12 +90,13 @@ class Candidates {
 template <class Edit>
 void Candidates::edit(int32_t id, const Edit& edit) {
   if (dense_) {
-    logits_[static_cast<size_t>(id)] = edit(logits_[static_cast<size_t>(id)]);
+    float& logit = logits_[static_cast<size_t>(id)];
+    logit = edited(logit, edit);
     return;
   }
   for (Candidate& candidate : list_) {
     if (candidate.id != id) continue;
-    candidate.logit = edit(candidate.logit);
+    candidate.logit = edited(candidate.logit, edit);
     n_sorted_ = 0;
   }
 }

@@ -1,7 +1,6 @@
 // DRY (don't repeat yourself): a token that would go on with a repetition is penalised by the repetition's length.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/samplers/samplers.h"
 
@@ -27,11 +26,9 @@ std::vector<int64_t> suffix_matches(std::span<const int32_t> context, int64_t li
   return out;
 }
 
-/// The penalty of extending a repetition of `length` tokens; capped where the power leaves float's range.
+/// The penalty of extending a repetition of `length` tokens; +infinity where the power leaves float's range.
 float penalty(int64_t length, const DryParams& params) {
-  const auto exponent = static_cast<float>(length - params.allowed_length);
-  const float power = std::pow(params.base, exponent);
-  return params.multiplier * std::min(power, std::numeric_limits<float>::max() / std::max(1.0f, params.multiplier));
+  return params.multiplier * std::pow(params.base, static_cast<float>(length - params.allowed_length));
 }
 
 }  // namespace

@@ -3,14 +3,12 @@
 
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
 
-#include <random>
 #include <utility>
 
 #include "base/log.h"
+#include "server/http/request_head.h"
 #include "server/http/request_id.h"
 #include "server/http/socket_exchange.h"
 
@@ -18,44 +16,9 @@ namespace ferrox {
 namespace {
 
 namespace http = boost::beast::http;
-using Parser = http::request_parser<http::string_body>;
 
-/// Path and query of a request target; the absolute form loses its scheme and authority.
-void split_target(std::string_view target, HttpRequest& request) {
-  if (const size_t scheme = target.find("://"); scheme != std::string_view::npos && target.front() != '/') {
-    const size_t path = target.find('/', scheme + 3);
-    target = path == std::string_view::npos ? "/" : target.substr(path);
-  }
-  const size_t question = target.find('?');
-  request.path = percent_decode(target.substr(0, question));
-  if (question != std::string_view::npos) request.query = target.substr(question + 1);
-}
-
-HttpRequest read_head(const Parser& parser) {
-  const auto& message = parser.get();
-  HttpRequest request;
-  request.method = message.method_string();
-  request.id = new_request_id();
-  split_target(message.target(), request);
-  for (const auto& field : message) {
-    request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
-  }
-  return request;
-}
-
-/// What the transport itself refuses in a request's head, as a status and a message; status 0: nothing.
-std::pair<int, std::string> fault_of_head(const Parser& parser, const HttpRequest& request) {
-  if (parser.get().version() != 10 && parser.get().version() != 11) {
-    return {505, "http version: expected 1.0 or 1.1"};
-  }
-  if (parser.get().version() == 11 && !request.has_header("host")) {
-    return {400, "header host: expected in an HTTP/1.1 request, found none"};
-  }
-  if (request.path.empty() || request.path.front() != '/') {
-    return {400, "request target: expected a path that begins with '/'"};
-  }
-  return {0, ""};
-}
+/// Bytes that one read beside or after a request may bring.
+constexpr size_t kReadBytes = 4096;
 
 /// Status for an error while reading; 0: the client is gone or silent, and there is nobody to tell.
 int status_of_read_error(const error_code& error) {
@@ -68,7 +31,11 @@ int status_of_read_error(const error_code& error) {
 }  // namespace
 
 Connection::Connection(tcp::socket socket, HttpService& service, const HttpLimits& limits, ConnectionSet& set)
-    : stream_(std::move(socket)), service_(service), limits_(limits), set_(set) {
+    : stream_(std::move(socket)),
+      buffer_(limits.max_header_bytes + kReadBytes),
+      service_(service),
+      limits_(limits),
+      set_(set) {
   set_.add(this);
 }
 
@@ -113,14 +80,27 @@ awaitable<void> Connection::linger() {
   stream_.expires_after(limits_.linger_timeout);
   while (!error) {
     buffer_.clear();
-    std::tie(error, std::ignore) = co_await stream_.async_read_some(buffer_.prepare(64 * 1024), kAwait);
+    std::tie(error, std::ignore) = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
   }
+}
+
+/// What frames chunks counts as the body does: extensions and trailers are nothing that anyone has asked for.
+awaitable<error_code> Connection::read_body(RequestParser& parser) {
+  const size_t most = limits_.max_body_bytes + limits_.max_header_bytes;
+  size_t n_read = 0;
+  while (!parser.is_done()) {
+    const auto [error, n_bytes] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
+    if (error) co_return error;
+    n_read += n_bytes;
+    if (n_read > most) co_return http::make_error_code(http::error::body_limit);
+  }
+  co_return error_code();
 }
 
 awaitable<bool> Connection::serve_one() {
   busy_ = false;
-  if (!service_.keep_alive() && buffer_.size() == 0) co_return false;
-  Parser parser;
+  if (!fresh_ && !service_.keep_alive() && buffer_.size() == 0) co_return false;
+  RequestParser parser;
   parser.header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));
   parser.body_limit(limits_.max_body_bytes);
   stream_.expires_after(limits_.idle_timeout);
@@ -129,9 +109,9 @@ awaitable<bool> Connection::serve_one() {
     if (error) co_return co_await refuse_transport(status_of_read_error(error), "http request: " + error.message());
   }
   busy_ = true;
+  fresh_ = false;
   HttpRequest request = read_head(parser);
-  const auto [fault, fault_message] = fault_of_head(parser, request);
-  if (fault != 0) co_return co_await refuse_transport(fault, fault_message);
+  if (auto fault = fault_of_head(parser, request)) co_return co_await refuse_transport(fault->status, fault->message);
   SocketExchangeOptions options;
   options.http_version = parser.get().version();
   options.keep_alive = parser.get().keep_alive() && service_.keep_alive();
@@ -150,7 +130,7 @@ awaitable<bool> Connection::serve_one() {
       co_await asio::async_write(stream_, asio::buffer(kContinue), kAwait);
     }
     stream_.expires_after(limits_.body_timeout);
-    const auto [error, n_bytes] = co_await http::async_read(stream_, buffer_, parser, kAwait);
+    const error_code error = co_await read_body(parser);
     if (error) co_return co_await refuse_transport(status_of_read_error(error), "http body: " + error.message());
     request.body = std::move(parser.get().body());
   }

@@ -10,6 +10,7 @@
 #include "server/http/connection_set.h"
 #include "server/http/exchange.h"
 #include "server/http/limits.h"
+#include "server/http/request_head.h"
 
 namespace ferrox {
 
@@ -28,22 +29,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// A request's header was read and its answer isn't finished.
   bool busy() const { return busy_; }
 
+  /// No request's header was read yet: whoever opened it may be sending the first one.
+  bool fresh() const { return fresh_; }
+
   /// Ends pending operations with an error.
   void close();
 
  private:
   /// Reads and serves one request. False: the connection is finished.
   awaitable<bool> serve_one();
+  awaitable<error_code> read_body(RequestParser& parser);
   awaitable<bool> refuse_transport(int status, std::string message);
   awaitable<bool> refuse_unread(HttpResponse response);
   awaitable<void> linger();
 
   boost::beast::tcp_stream stream_;
-  boost::beast::flat_buffer buffer_;  ///< bytes read beyond the current request
+  boost::beast::flat_buffer buffer_;  ///< bytes read and not parsed yet; holds a head or a trailer at most
   HttpService& service_;
   const HttpLimits& limits_;
   ConnectionSet& set_;
   bool busy_ = false;
+  bool fresh_ = true;
 };
 
 }  // namespace ferrox

@@ -13,7 +13,7 @@ size_t ConnectionSet::n_busy() const {
 
 void ConnectionSet::close_idle() {
   for (Connection* connection : all_) {
-    if (!connection->busy()) connection->close();
+    if (!connection->busy() && !connection->fresh()) connection->close();
   }
 }
 

@@ -17,6 +17,7 @@ class ConnectionSet {
 
   /// Connections between a request's first byte and its answer's last.
   size_t n_busy() const;
+  /// Closes those between two requests. One that was only just opened stays: its first request may be under way.
   void close_idle();
   void close_all();
 

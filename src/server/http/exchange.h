@@ -54,7 +54,7 @@ class HttpService {
   /// The body of a refusal that the transport itself makes (malformed request, body too large).
   virtual HttpResponse transport_error(int status, const std::string& message) const = 0;
 
-  /// False: connections are closed after the answer in progress.
+  /// False: connections are closed after the answer in progress; a new one has one request answered.
   virtual bool keep_alive() const = 0;
 };
 

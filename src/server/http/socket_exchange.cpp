@@ -18,9 +18,9 @@ namespace {
 
 namespace http = boost::beast::http;
 
-/// Bytes of a next request that are read ahead while an answer is made. More than this and the watch stops: the end
-/// of the client is then seen by the next write.
-constexpr size_t kReadAheadBytes = 64 * 1024;
+/// Bytes of one read while an answer is made. When the buffer has no room for it the watch stops: the end of the client
+/// is then seen by the next write.
+constexpr size_t kReadAheadBytes = 4096;
 
 template <class Body>
 void fill_head(http::response<Body>& message, const HttpResponse& response, const HttpRequest& request) {
@@ -102,9 +102,9 @@ void SocketExchange::watch_client(std::function<void()> on_gone) {
 
 awaitable<void> SocketExchange::watch() {
   error_code error;
-  while (!error && !stopping_ && buffer_.size() < kReadAheadBytes) {
+  while (!error && !stopping_ && buffer_.max_size() - buffer_.size() >= kReadAheadBytes) {
     size_t n_bytes = 0;
-    std::tie(error, n_bytes) = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
+    std::tie(error, n_bytes) = co_await stream_.async_read_some(buffer_.prepare(kReadAheadBytes), kAwait);
     buffer_.commit(n_bytes);
   }
   watching_ = false;

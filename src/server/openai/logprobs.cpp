@@ -20,6 +20,12 @@ std::string_view shown_bytes(const Tokenizer& tokenizer, int32_t id) {
   return tokenizer.token_bytes(id, SpecialText::kShow);
 }
 
+/// A row of logits that stands for no token of the vocabulary still needs a name.
+std::string shown_name(const Tokenizer& tokenizer, int32_t id) {
+  if (!tokenizer.vocabulary().contains(id)) return fmt::format("token_id:{}", id);
+  return std::string(shown_bytes(tokenizer, id));
+}
+
 Json bytes_json(std::string_view bytes) {
   Json out = Json::array();
   for (const char c : bytes) out.push_back(static_cast<unsigned char>(c));
@@ -28,12 +34,14 @@ Json bytes_json(std::string_view bytes) {
 
 Json entry(const Tokenizer& tokenizer, const TokenLogprob& scored) {
   const std::string_view bytes = shown_bytes(tokenizer, scored.id);
-  return {{"token", bytes}, {"logprob", finite(scored.logprob)}, {"bytes", bytes_json(bytes)}};
+  return {
+      {"token", shown_name(tokenizer, scored.id)}, {"logprob", finite(scored.logprob)}, {"bytes", bytes_json(bytes)}};
 }
 
 /// Names a token in an object, where two partial characters must not fall together.
-std::string unique_name(std::string_view bytes) {
-  if (valid_utf8_prefix(bytes) == bytes.size()) return std::string(bytes);
+std::string unique_name(const Tokenizer& tokenizer, int32_t id) {
+  const std::string bytes = shown_name(tokenizer, id);
+  if (valid_utf8_prefix(bytes) == bytes.size()) return bytes;
   std::string name = "bytes:";
   for (const char c : bytes) name += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   return name;
@@ -63,11 +71,11 @@ Json completion_logprobs(const std::vector<ScoredToken>& tokens, const Tokenizer
   Json tops = Json::array();
   Json offsets = Json::array();
   for (const ScoredToken& scored : tokens) {
-    names.push_back(unique_name(shown_bytes(tokenizer, scored.token.id)));
+    names.push_back(unique_name(tokenizer, scored.token.id));
     logprobs.push_back(finite(own_logprob(scored).logprob));
     Json top = Json::object();
     for (const TokenLogprob& other : scored.token.top_logprobs) {
-      top[unique_name(shown_bytes(tokenizer, other.id))] = finite(other.logprob);
+      top[unique_name(tokenizer, other.id)] = finite(other.logprob);
     }
     tops.push_back(std::move(top));
     offsets.push_back(first_offset + scored.character_offset);

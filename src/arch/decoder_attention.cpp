@@ -1,0 +1,83 @@
+#include <cmath>
+
+#include "arch/decoder_parts.h"
+
+namespace ferrox {
+namespace {
+
+/// blk.<layer>.attn_{q,k,v}, or their rows one after the other in attn_qkv.
+Result<void> read_projections(WeightLoader& loader, const DecoderSizes& sizes, const std::string& block,
+                              Attention& attention) {
+  const int64_t q_width = sizes.n_heads * sizes.k_dim;
+  const int64_t k_width = sizes.n_kv_heads * sizes.k_dim;
+  const int64_t v_width = sizes.n_kv_heads * sizes.v_dim;
+  if (!loader.has_tensor(block + "attn_qkv.weight")) {
+    TRY_ASSIGN(attention.q, loader.linear(block + "attn_q", sizes.n_embd, q_width));
+    TRY_ASSIGN(attention.k, loader.linear(block + "attn_k", sizes.n_embd, k_width));
+    TRY_ASSIGN(attention.v, loader.linear(block + "attn_v", sizes.n_embd, v_width));
+    return {};
+  }
+  TRY_ASSIGN(const Linear fused, loader.linear(block + "attn_qkv", sizes.n_embd, q_width + k_width + v_width));
+  attention.q = slice_rows(fused, 0, q_width);
+  attention.k = slice_rows(fused, q_width, k_width);
+  attention.v = slice_rows(fused, q_width + k_width, v_width);
+  return {};
+}
+
+}  // namespace
+
+Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
+  const std::string block = fmt::format("blk.{}.", layer);
+  Attention attention;
+  TRY(read_projections(loader, sizes, block, attention));
+  TRY_ASSIGN(attention.out, loader.linear(block + "attn_output", sizes.n_heads * sizes.v_dim, sizes.n_embd));
+  TRY_ASSIGN(attention.q_norm, loader.head_norm(block + "attn_q_norm", sizes.n_heads, sizes.k_dim, sizes.norm));
+  TRY_ASSIGN(attention.k_norm, loader.head_norm(block + "attn_k_norm", sizes.n_kv_heads, sizes.k_dim, sizes.norm));
+  attention.n_heads = static_cast<int>(sizes.n_heads);
+  attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.k_dim)));
+  return attention;
+}
+
+Result<std::vector<int>> read_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits) {
+  TRY_ASSIGN(const int64_t window, loader.size_or("attention.sliding_window", habits.window));
+  TRY_ASSIGN(const std::vector<bool> slides,
+             loader.flags_of_layers("attention.sliding_window_pattern", sizes.n_layers));
+  int64_t period = habits.period;
+  if (slides.empty()) {
+    TRY_ASSIGN(period, loader.size_or("attention.sliding_window_pattern", habits.period));
+  }
+  std::vector<int> windows;
+  for (int64_t i = 0; i < sizes.n_layers; ++i) {
+    const bool is_sliding = slides.empty() ? period == 0 || i % period < period - 1 : slides[static_cast<size_t>(i)];
+    windows.push_back(is_sliding ? static_cast<int>(window) : 0);
+  }
+  return windows;
+}
+
+Result<float> read_attention_scale(WeightLoader& loader, int64_t width) {
+  TRY_ASSIGN(const double scale, loader.float_or("attention.scale", 0.0));
+  return static_cast<float>(scale != 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(width)));
+}
+
+Result<void> read_sinks(WeightLoader& loader, DecoderSpec& spec) {
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    const std::string name = fmt::format("blk.{}.attn_sinks.weight", i);
+    if (!loader.has_tensor(name)) continue;
+    Attention& attention = spec.layers[i].attention;
+    TRY_ASSIGN(attention.sinks, loader.vector(name, attention.n_heads));
+  }
+  return {};
+}
+
+void use_matrices_alone(Attention& attention) {
+  for (Linear* linear : {&attention.q, &attention.k, &attention.v}) {
+    linear->scale = 1.0f;
+    linear->bias.clear();
+  }
+}
+
+void set_windows(const std::vector<int>& windows, DecoderSpec& spec) {
+  for (size_t i = 0; i < spec.layers.size(); ++i) spec.layers[i].kv.window = windows[i];
+}
+
+}  // namespace ferrox

@@ -1,0 +1,72 @@
+#include "arch/decoder_parts.h"
+
+namespace ferrox {
+namespace {
+
+Result<Norm> read_layer_norm(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer, const char* name) {
+  if (name == nullptr) return Norm{};
+  return loader.norm(fmt::format("blk.{}.{}", layer, name), sizes.n_embd, sizes.norm);
+}
+
+}  // namespace
+
+Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& all_sizes, int64_t index,
+                                const NormNames& norms) {
+  const DecoderSizes sizes = all_sizes.of_layer(index);
+  DecoderLayer layer;
+  TRY_ASSIGN(layer.attention_norm, read_layer_norm(loader, sizes, index, norms.attention));
+  TRY_ASSIGN(layer.attention, read_attention(loader, sizes, index));
+  layer.kv = {static_cast<int>(sizes.n_kv_heads), static_cast<int>(sizes.k_dim), static_cast<int>(sizes.v_dim)};
+  TRY_ASSIGN(layer.attention_post_norm, read_layer_norm(loader, sizes, index, norms.attention_post));
+  TRY_ASSIGN(layer.mlp_norm, read_layer_norm(loader, sizes, index, norms.mlp));
+  if (loader.has_tensor(fmt::format("blk.{}.ffn_gate_inp.weight", index))) {
+    TRY_ASSIGN(layer.mlp, read_moe_mlp(loader, sizes, index));
+  } else {
+    TRY_ASSIGN(layer.mlp, read_dense_mlp(loader, sizes, index));
+  }
+  TRY_ASSIGN(layer.mlp_post_norm, read_layer_norm(loader, sizes, index, norms.mlp_post));
+  return layer;
+}
+
+Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec, const NormNames& norms) {
+  for (int64_t i = 0; i < sizes.n_layers; ++i) {
+    TRY_ASSIGN(DecoderLayer layer, read_layer(loader, sizes, i, norms));
+    spec.layers.push_back(std::move(layer));
+  }
+  return {};
+}
+
+Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec) {
+  TRY_ASSIGN(const double embedding, loader.float_or("embedding_scale", 0.0));
+  TRY_ASSIGN(const double residual, loader.float_or("residual_scale", 0.0));
+  TRY_ASSIGN(const double logit, loader.require_positive_float("logit_scale"));
+  TRY_ASSIGN(const float attention, read_attention_scale(loader, sizes.k_dim));
+  if (embedding != 0.0) spec.embedding_scale = static_cast<float>(embedding);
+  if (residual != 0.0) spec.residual_scale = static_cast<float>(residual);
+  scale_output(spec.output, static_cast<float>(1.0 / logit));
+  for (DecoderLayer& layer : spec.layers) layer.attention.scale = attention;
+  return {};
+}
+
+Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes) {
+  TRY_ASSIGN(const int64_t n_drafting, loader.size_or("nextn_predict_layers", 0));
+  if (n_drafting >= sizes.n_layers) {
+    return make_error(ErrorCode::kCorrupt, "{}: nextn_predict_layers: expected fewer than block_count {}, found {}",
+                      loader.file().name(), sizes.n_layers, n_drafting);
+  }
+  for (int64_t i = sizes.n_layers - n_drafting; i < sizes.n_layers; ++i) {
+    const std::string block = fmt::format("blk.{}.", i);
+    for (const GgufTensor& tensor : loader.file().tensors()) {
+      if (tensor.name.starts_with(block)) loader.skip_tensor(tensor.name);
+    }
+  }
+  sizes.n_layers -= n_drafting;
+  return {};
+}
+
+void share_input(DecoderLayer& layer) {
+  layer.mlp_input = MlpInput::kLayerInput;
+  layer.mlp_norm = layer.attention_norm;
+}
+
+}  // namespace ferrox

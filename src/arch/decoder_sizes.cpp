@@ -1,0 +1,122 @@
+#include "arch/decoder_parts.h"
+
+namespace ferrox {
+namespace {
+
+Result<void> check_head_counts(const WeightLoader& loader, const DecoderSizes& sizes) {
+  for (int64_t i = 0; i < sizes.n_layers; ++i) {
+    const DecoderSizes of_layer = sizes.of_layer(i);
+    if (of_layer.n_heads < 1) {
+      return make_error(ErrorCode::kCorrupt, "{}: {}.attention.head_count: expected 1 to 2^24 in layer {}, found {}",
+                        loader.file().name(), loader.architecture(), i, of_layer.n_heads);
+    }
+    if (of_layer.n_kv_heads < 1 || of_layer.n_heads % of_layer.n_kv_heads != 0) {
+      return make_error(ErrorCode::kCorrupt,
+                        "{}: attention.head_count: expected a multiple of head_count_kv {}, found {}",
+                        loader.file().name(), of_layer.n_kv_heads, of_layer.n_heads);
+    }
+  }
+  if (sizes.n_rotated > sizes.k_dim || sizes.n_rotated % 2 != 0) {
+    return make_error(ErrorCode::kCorrupt, "{}: rope.dimension_count: expected an even number up to {}, found {}",
+                      loader.file().name(), sizes.k_dim, sizes.n_rotated);
+  }
+  if (sizes.k_dim > 1024 || sizes.v_dim > 1024) {
+    return make_error(ErrorCode::kUnsupported, "{}: attention heads: expected at most 1024 elements, found {} and {}",
+                      loader.file().name(), sizes.k_dim, sizes.v_dim);
+  }
+  return {};
+}
+
+/// The vocabulary's size: the embedding tensor says it, whatever the metadata claims.
+Result<int64_t> vocabulary_size(const WeightLoader& loader) {
+  const GgufTensor* embedding = loader.file().find_tensor("token_embd.weight");
+  if (embedding == nullptr || embedding->dims.size() != 2 || embedding->dims[1] > (uint64_t{1} << 24)) {
+    return make_error(ErrorCode::kCorrupt, "{}: expected a matrix token_embd.weight of up to 2^24 rows, found {}",
+                      loader.file().name(), embedding == nullptr ? "none" : "another shape");
+  }
+  return static_cast<int64_t>(embedding->dims[1]);
+}
+
+Result<void> read_expert_sizes(WeightLoader& loader, DecoderSizes& sizes) {
+  TRY_ASSIGN(sizes.n_experts, loader.size_or("expert_count", 0));
+  TRY_ASSIGN(sizes.n_experts_used, loader.size_or("expert_used_count", 0));
+  TRY_ASSIGN(sizes.n_ff_expert, loader.size_or("expert_feed_forward_length", 0));
+  if (sizes.n_ff_expert == 0) sizes.n_ff_expert = sizes.n_ff;
+  TRY_ASSIGN(sizes.n_ff_shared, loader.size_or("expert_shared_feed_forward_length", 0));
+  if (sizes.n_experts > 0 && (sizes.n_experts_used < 1 || sizes.n_experts_used > sizes.n_experts)) {
+    return make_error(ErrorCode::kCorrupt, "{}: expert_used_count: expected 1 to {}, found {}", loader.file().name(),
+                      sizes.n_experts, sizes.n_experts_used);
+  }
+  return {};
+}
+
+/// Heads and n_ff, which a file may name layer by layer.
+Result<void> read_layer_sizes(WeightLoader& loader, DecoderSizes& sizes) {
+  TRY_ASSIGN(sizes.heads_of_layer, loader.sizes_of_layers("attention.head_count", sizes.n_layers, 0));
+  TRY_ASSIGN(sizes.kv_heads_of_layer, loader.sizes_of_layers("attention.head_count_kv", sizes.n_layers, 0));
+  for (size_t i = 0; i < sizes.kv_heads_of_layer.size(); ++i) {
+    if (sizes.kv_heads_of_layer[i] == 0) sizes.kv_heads_of_layer[i] = sizes.heads_of_layer[i];
+  }
+  TRY_ASSIGN(sizes.ff_of_layer, loader.sizes_of_layers("feed_forward_length", sizes.n_layers, 0));
+  sizes.n_heads = sizes.heads_of_layer[0];
+  sizes.n_kv_heads = sizes.kv_heads_of_layer[0];
+  sizes.n_ff = sizes.ff_of_layer[0];
+  return {};
+}
+
+Result<void> read_head_sizes(WeightLoader& loader, DecoderSizes& sizes) {
+  const int64_t even_share = sizes.n_heads > 0 ? sizes.n_embd / sizes.n_heads : 0;
+  TRY_ASSIGN(sizes.k_dim, loader.size_or("attention.key_length", even_share));
+  TRY_ASSIGN(sizes.v_dim, loader.size_or("attention.value_length", even_share));
+  if (sizes.k_dim < 1 || sizes.v_dim < 1) {
+    return make_error(ErrorCode::kCorrupt, "{}: attention heads: expected at least 1 element, found {} and {}",
+                      loader.file().name(), sizes.k_dim, sizes.v_dim);
+  }
+  TRY_ASSIGN(sizes.n_rotated, loader.size_or("rope.dimension_count", sizes.k_dim));
+  return {};
+}
+
+}  // namespace
+
+DecoderSizes DecoderSizes::of_layer(int64_t layer) const {
+  const auto i = static_cast<size_t>(layer);
+  DecoderSizes sizes = *this;
+  sizes.n_heads = heads_of_layer[i];
+  sizes.n_kv_heads = kv_heads_of_layer[i];
+  sizes.n_ff = ff_of_layer[i];
+  return sizes;
+}
+
+Result<DecoderSizes> read_sizes(WeightLoader& loader, NormKind norm_kind) {
+  DecoderSizes sizes;
+  TRY_ASSIGN(sizes.n_layers, loader.require_size("block_count"));
+  TRY_ASSIGN(sizes.n_embd, loader.require_size("embedding_length"));
+  TRY(read_layer_sizes(loader, sizes));
+  TRY(read_head_sizes(loader, sizes));
+  const char* key = norm_kind == NormKind::kRms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+  TRY_ASSIGN(const double epsilon, loader.require_positive_float(key));
+  sizes.norm = {norm_kind, static_cast<float>(epsilon)};
+  TRY(read_expert_sizes(loader, sizes));
+  TRY_ASSIGN(sizes.n_vocab, vocabulary_size(loader));
+  TRY(check_head_counts(loader, sizes));
+  return sizes;
+}
+
+Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes) {
+  DecoderSpec spec;
+  spec.shape.architecture = loader.architecture();
+  TRY_ASSIGN(spec.shape.name, loader.file().metadata().get_string_or("general.name", ""));
+  TRY_ASSIGN(spec.shape.context_length, loader.require_size("context_length"));
+  spec.shape.n_vocab = static_cast<int32_t>(sizes.n_vocab);
+  spec.shape.n_embd = static_cast<int32_t>(sizes.n_embd);
+  spec.shape.n_layers = static_cast<int32_t>(sizes.n_layers);
+  spec.shape.weight_bytes = loader.file().tensor_bytes();
+  for (const GgufTensor& tensor : loader.file().tensors()) spec.shape.n_parameters += tensor.n_elements;
+  TRY_ASSIGN(spec.embedding, loader.embedding("token_embd", sizes.n_embd, sizes.n_vocab));
+  TRY_ASSIGN(spec.output_norm, loader.norm("output_norm", sizes.n_embd, sizes.norm));
+  const char* output = loader.has_tensor("output.weight") ? "output" : "token_embd";
+  TRY_ASSIGN(spec.output, loader.linear(output, sizes.n_embd, sizes.n_vocab));
+  return spec;
+}
+
+}  // namespace ferrox

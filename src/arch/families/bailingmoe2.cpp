@@ -1,0 +1,23 @@
+// Ling and Ring 2: norms of q and k, experts by groups, sigmoid and bias, a shared one, dense first layers.
+#include "arch/decoder_parts.h"
+
+namespace ferrox {
+namespace {
+
+Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
+  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
+  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY(leave_out_drafting_layers(loader, sizes));
+  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
+  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
+  TRY(read_layers(loader, sizes, spec));
+  TRY(read_routing(loader, {}, spec));
+  return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
+}
+
+}  // namespace
+
+extern const ArchSpec arch_bailingmoe2;
+const ArchSpec arch_bailingmoe2 = {.gguf_name = "bailingmoe2", .load = load};
+
+}  // namespace ferrox

@@ -1,0 +1,24 @@
+// Command R and R+: attention and MLP side by side behind one layer norm.
+#include "arch/decoder_parts.h"
+
+namespace ferrox {
+namespace {
+
+Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
+  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
+  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
+  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kInterleaved));
+  TRY(read_layers(loader, sizes, spec, {.mlp = nullptr}));
+  TRY_ASSIGN(const double logit_scale, loader.float_or("logit_scale", 0.0));
+  if (logit_scale != 0.0) scale_output(spec.output, static_cast<float>(logit_scale));
+  for (DecoderLayer& layer : spec.layers) share_input(layer);
+  return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
+}
+
+}  // namespace
+
+extern const ArchSpec arch_command_r;
+const ArchSpec arch_command_r = {.gguf_name = "command-r", .load = load};
+
+}  // namespace ferrox

@@ -1,0 +1,62 @@
+#include "nn/buffers.h"
+
+#include <algorithm>
+
+namespace ferrox {
+namespace {
+
+/// Widths that the buffers must hold, over all layers.
+struct Widths {
+  int64_t q = 0, k = 0, v = 0, attended = 0, n_ff = 0, n_experts = 0, n_used = 1, widest_input = 0;
+  int64_t attention_scratch = 0;
+  bool has_shared = false;
+};
+
+void widen(int64_t& width, int64_t other) { width = std::max(width, other); }
+
+void widen_by_mlp(const DenseMlp& mlp, Widths& widths) { widen(widths.n_ff, mlp.up.n_out); }
+void widen_by_mlp(const MoeMlp& mlp, Widths& widths) {
+  widen(widths.n_ff, mlp.up.first.n_out);
+  widen(widths.n_ff, mlp.shared.up.n_out);
+  widen(widths.n_experts, mlp.up.n_experts);
+  widen(widths.n_used, mlp.routing.n_used);
+  widths.has_shared = widths.has_shared || mlp.shared;
+}
+
+Widths widths_of(const DecoderSpec& spec) {
+  Widths widths;
+  for (const DecoderLayer& layer : spec.layers) {
+    widen(widths.q, layer.attention.q.n_out);
+    widen(widths.k, layer.attention.k.n_out);
+    widen(widths.v, layer.attention.v.n_out);
+    widen(widths.attended, layer.attention.out.n_in);
+    widen(widths.attention_scratch, attention_scratch_floats(layer.kv.k_dim, layer.kv.v_dim));
+    std::visit([&](const auto& mlp) { widen_by_mlp(mlp, widths); }, layer.mlp);
+  }
+  widths.widest_input = std::max({static_cast<int64_t>(spec.shape.n_embd), widths.attended, widths.n_ff});
+  return widths;
+}
+
+}  // namespace
+
+Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows) {
+  const Widths widths = widths_of(spec);
+  const int64_t slots = rows * widths.n_used;
+  Buffers buffers;
+  buffers.normed = AlignedBuffer<float>(rows * spec.shape.n_embd);
+  buffers.q = AlignedBuffer<float>(rows * widths.q);
+  buffers.k = AlignedBuffer<float>(rows * widths.k);
+  buffers.v = AlignedBuffer<float>(rows * widths.v);
+  buffers.attended = AlignedBuffer<float>(rows * widths.attended);
+  buffers.gate = AlignedBuffer<float>(slots * widths.n_ff);
+  buffers.up = AlignedBuffer<float>(slots * widths.n_ff);
+  buffers.expert_out = AlignedBuffer<float>(widths.n_experts > 0 ? slots * spec.shape.n_embd : 0);
+  buffers.router = AlignedBuffer<float>(rows * widths.n_experts);
+  buffers.shared = AlignedBuffer<float>(widths.has_shared ? rows * (spec.shape.n_embd + 1) : 0);
+  buffers.blocks = AlignedBuffer<ActBlock>(Activations::n_blocks(slots, widths.widest_input));
+  buffers.product_scratch_stride = product_scratch_floats(slots);
+  buffers.attention_scratch_stride = widths.attention_scratch;
+  return buffers;
+}
+
+}  // namespace ferrox
