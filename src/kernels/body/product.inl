@@ -289,33 +289,13 @@ template <class Format, int kRows>
   for (int r = 0; r < kRows; ++r) __builtin_memcpy(args.out + r * args.out_stride + n0, tile + r * 16, 64);
 }
 
+/// Formats for which the ISA has a stream_tile.
+template <class Format>
+inline constexpr bool kHasStream = false;
+
 template <class Format, int kRows>
 inline void dot_rows(const ProductArgs& args) {
   for (int64_t n = 0; n < args.n_rows; n += 16) dot_tile<Format, kRows>(args, n);
-}
-
-/// Up to 4 activation rows panels only cost; from 16 on two pay: each activation is then loaded once for 32 weight
-/// rows.
-template <class Format>
-void product(const ProductArgs& args) {
-  if constexpr (kHasUnpackLanes<Format>) {
-    if (args.m == 1) return dot_rows<Format, 1>(args);
-    if (args.m == 2) return dot_rows<Format, 2>(args);
-    if (args.m == 3) return dot_rows<Format, 3>(args);
-    if (args.m == 4) return dot_rows<Format, 4>(args);
-  }
-  if (args.m >= 16) {
-    for (int64_t n = 0; n < args.n_rows; n += 32) product_tile<Format, 2>(args, n);
-  } else {
-    for (int64_t n = 0; n < args.n_rows; n += 16) product_tile<Format, 1>(args, n);
-  }
-}
-
-template <class Format>
-constexpr ActKind act_kind() {
-  return Format::kScale == ScaleKind::kFloat     ? ActKind::kFloat
-         : Format::kScale == ScaleKind::kInteger ? ActKind::kInt8
-                                                 : ActKind::kInt8Pow2;
 }
 
 }  // namespace

@@ -11,6 +11,11 @@
 #include "kernels/body/unpack_lanes.inl"
 
 #include "kernels/body/product.inl"
+
+#ifdef FERROX_ISA_STREAM
+#include FERROX_ISA_STREAM
+#endif
+#include "kernels/body/choose_product.inl"
 #include "kernels/body/quantize.inl"
 #include "kernels/body/rows.inl"
 
