@@ -52,8 +52,11 @@ struct ProductArgs {
   const std::byte* next_weights = nullptr;  ///< 16 rows of row_bytes that will be wanted after these; nullptr: unknown
 };
 
-/// Scratch that a product of m activation rows needs, in floats: one tile of 32 weight rows.
-constexpr int64_t product_scratch_floats(int64_t m) { return m * 32; }
+/// Tiles of 32 weight rows that share one walk along K.
+inline constexpr int64_t kProductTiles = 4;
+
+/// Scratch that a product of m activation rows needs, in floats.
+constexpr int64_t product_scratch_floats(int64_t m) { return m * 32 * kProductTiles; }
 
 /// A weight format's entry.
 struct FormatKernels {

@@ -25,9 +25,9 @@ void product(const ProductArgs& args) {
     if (args.m == 4) return dot_rows<Format, 4>(args);
   }
   if (args.m >= 16) {
-    for (int64_t n = 0; n < args.n_rows; n += 32) product_tile<Format, 2>(args, n);
+    for (int64_t n = 0; n < args.n_rows; n += kProductTiles * 32) product_tiles<Format, 2, kProductTiles>(args, n);
   } else {
-    for (int64_t n = 0; n < args.n_rows; n += 16) product_tile<Format, 1>(args, n);
+    for (int64_t n = 0; n < args.n_rows; n += 16) product_tiles<Format, 1, 1>(args, n);
   }
 }
 

@@ -137,8 +137,9 @@ inline void multiply_float(const Panel<FloatShape>* panels, const float* x, int6
 
 /// kRows activation rows from row m0 on, over the K-block that `panels` hold.
 template <class Shape, int kRows, int kPanels>
-inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m0, int k) {
-  float* tile = args.scratch + m0 * kPanels * 16;
+inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m0, int k,
+                          float* tile) {
+  tile += m0 * kPanels * 16;
   if constexpr (Shape::kKind == ScaleKind::kFloat) {
     const float* x = args.x + m0 * args.x_stride + k_block * kKBlock;
     multiply_float<kRows, kPanels>(panels, x, args.x_stride, k, tile);
@@ -151,19 +152,21 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
 
 /// All activation rows, kRows at a time, then the rest in halves.
 template <class Shape, int kRows, int kPanels>
-inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m, int k) {
-  for (; m + kRows <= args.m; m += kRows) multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k);
+inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m, int k,
+                             float* tile) {
+  for (; m + kRows <= args.m; m += kRows) multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, tile);
   return m;
 }
 
 /// Rows that share one pass over the panel: with 2 panels 6 rows keep 12 + 12 sums, 2 weights and 1 activation in 32
 /// registers; with 1 panel 8 rows hide the latency of the multiply-add.
 template <class Shape, int kPanels>
-[[gnu::noinline]] void multiply_all(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int k) {
-  int64_t m = multiply_from < Shape, kPanels == 2 ? 6 : 8, kPanels > (panels, args, k_block, 0, k);
-  m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k);
-  m = multiply_from<Shape, 2, kPanels>(panels, args, k_block, m, k);
-  multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k);
+[[gnu::noinline]] void multiply_all(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int k,
+                                    float* tile) {
+  int64_t m = multiply_from < Shape, kPanels == 2 ? 6 : 8, kPanels > (panels, args, k_block, 0, k, tile);
+  m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k, tile);
+  m = multiply_from<Shape, 2, kPanels>(panels, args, k_block, m, k, tile);
+  multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k, tile);
 }
 
 /// Where K-block `k_block` of the 16 rows from `row` on lies; `distance` rows further is what comes next.
@@ -188,10 +191,10 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
 }
 
 /// Unpacks K-block `k_block` of the kPanels * 16 weight rows from row n0 on.
-template <class Format, int kPanels>
+template <class Format, int kPanels, int kTiles>
 inline void unpack_tile(const ProductArgs& args, int64_t n0, int64_t k_block, int k, Panel<ShapeOf<Format>>* panels) {
   for (int p = 0; p < kPanels; ++p) {
-    const PanelSource source = panel_source<Format>(args, n0 + p * 16, kPanels * 16, k_block, k);
+    const PanelSource source = panel_source<Format>(args, n0 + p * 16, kTiles * kPanels * 16, k_block, k);
     if constexpr (kHasUnpackLanes<Format>) {
       if (source.n_rows == 16 && k == kKBlock) {
         PanelCodes<Format> codes{panels[p], SpreadPrefetch<kPanelLines<Format>>(source)};
@@ -203,20 +206,36 @@ inline void unpack_tile(const ProductArgs& args, int64_t n0, int64_t k_block, in
   }
 }
 
-template <class Format, int kPanels>
-inline void product_tile(const ProductArgs& args, int64_t n0) {
+/// kTiles tiles of kPanels * 16 weight rows from row n0 on. K-block by K-block over all tiles: a K-block of many
+/// activation rows then stays in L2 for all of them, where all K-blocks of them wouldn't.
+template <class Format, int kPanels, int kTiles>
+inline void product_tiles(const ProductArgs& args, int64_t n0) {
+  constexpr int64_t kTileRows = kPanels * 16;
   Panel<ShapeOf<Format>> panels[kPanels];
-  __builtin_memset(args.scratch, 0, static_cast<size_t>(args.m) * kPanels * 64);
+  const int64_t left = args.n_rows - n0;
+  const int64_t n_tiles = left < kTiles * kTileRows ? (left + kTileRows - 1) / kTileRows : kTiles;
+  const int64_t tile_floats = args.m * kTileRows;
+  __builtin_memset(args.scratch, 0, static_cast<size_t>(n_tiles * tile_floats) * 4);
   for (int64_t k_block = 0; k_block * kKBlock < args.k; ++k_block) {
-    const int64_t left = args.k - k_block * kKBlock;
-    const int k = static_cast<int>(left < kKBlock ? left : kKBlock);
-    unpack_tile<Format, kPanels>(args, n0, k_block, k, panels);
-    multiply_all<ShapeOf<Format>, kPanels>(panels, args, k_block, k);
+    const int64_t k_left = args.k - k_block * kKBlock;
+    const int k = static_cast<int>(k_left < kKBlock ? k_left : kKBlock);
+    for (int64_t tile = 0; tile < n_tiles; ++tile) {
+      unpack_tile<Format, kPanels, kTiles>(args, n0 + tile * kTileRows, k_block, k, panels);
+      multiply_all<ShapeOf<Format>, kPanels>(panels, args, k_block, k, args.scratch + tile * tile_floats);
+    }
   }
-  const int64_t n_left = args.n_rows - n0;
-  const int64_t n = n_left < kPanels * 16 ? n_left : kPanels * 16;
   for (int64_t m = 0; m < args.m; ++m) {
-    __builtin_memcpy(args.out + m * args.out_stride + n0, args.scratch + m * kPanels * 16, static_cast<size_t>(n) * 4);
+    float* out = args.out + m * args.out_stride + n0;
+    for (int64_t tile = 0; tile < n_tiles; ++tile) {
+      const int64_t n_left = left - tile * kTileRows;
+      const int64_t n = n_left < kTileRows ? n_left : kTileRows;
+      const float* from = args.scratch + tile * tile_floats + m * kTileRows;
+      if (n == kTileRows) {
+        __builtin_memcpy(out + tile * kTileRows, from, kTileRows * 4);
+      } else {
+        __builtin_memcpy(out + tile * kTileRows, from, static_cast<size_t>(n) * 4);
+      }
+    }
   }
 }
 
@@ -269,7 +288,7 @@ struct DotCodes {
 /// As product_tile, for kRows activation rows and the 16 weight rows from n0 on.
 template <class Format, int kRows>
 [[gnu::noinline]] void dot_tile(const ProductArgs& args, int64_t n0) {
-  if (args.n_rows - n0 < 16) return product_tile<Format, 1>(args, n0);
+  if (args.n_rows - n0 < 16) return product_tiles<Format, 1, 1>(args, n0);
   alignas(64) float tile[kRows * 16] = {};
   Panel<ShapeOf<Format>> panel;
   for (int64_t k_block = 0; k_block * kKBlock < args.k; ++k_block) {
