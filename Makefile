@@ -5,7 +5,7 @@ FERROX := $(BUILD)/ferrox
 CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 30
 
-.PHONY: all build build-all configure demo test test-peers bench lint fuzz format clean
+.PHONY: all build build-all configure demo test test-peers bench bench-kernels bench-peers lint fuzz format clean
 
 all: build
 
@@ -33,6 +33,13 @@ test-peers: setup-peers build  ## other implementations and real clients, from n
 
 bench: build  ## speed of prompt and generation, as tables
 	$(FERROX) bench
+
+bench-kernels: setup-bench configure  ## micro-benchmarks of the products, as shares of one core's peak
+	cmake --build --preset $(PRESET) --target kernels_bench
+	$(BUILD)/kernels_bench
+
+bench-peers: build  ## in turn with LLAMA_BENCH=path on MODEL=file.gguf, as ratios
+	$(FERROX) bench -m $(MODEL) -p 512 -n 64 -r 3 --compare $(LLAMA_BENCH)
 
 lint: setup-lint build  ## format, layers, first lines, symbols
 	tools/lint/run.sh

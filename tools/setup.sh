@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which packages does a goal need, and are they here? On Debian 12 what is missing is installed; elsewhere it is listed.
-# usage: tools/setup.sh GOAL...     goals: build test peers lint fuzz
+# usage: tools/setup.sh GOAL...     goals: build test peers lint fuzz bench
 set -eu
 
 build="make git cmake ninja-build g++ ccache pkg-config python3 libboost1.81-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
@@ -11,6 +11,7 @@ peers="ca-certificates python3-jinja2"
 { command -v node && command -v npm; } >/dev/null 2>&1 || peers="$peers nodejs npm"
 lint="clang-format"
 fuzz="clang libclang-rt-14-dev"
+bench="libbenchmark-dev"
 
 wanted=""
 for goal in "$@"; do
@@ -20,7 +21,8 @@ for goal in "$@"; do
     peers) wanted="$wanted $build $peers" ;;
     lint) wanted="$wanted $build $lint" ;;
     fuzz) wanted="$wanted $build $fuzz" ;;
-    *) echo "tools/setup.sh: unknown goal '$goal' (expected build, test, peers, lint or fuzz)" >&2; exit 2 ;;
+    bench) wanted="$wanted $build $bench" ;;
+    *) echo "tools/setup.sh: unknown goal '$goal' (expected build, test, peers, lint, fuzz or bench)" >&2; exit 2 ;;
   esac
 done
 

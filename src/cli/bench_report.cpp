@@ -15,51 +15,88 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+void add_limits(const BenchContext& context, const BenchRow& row, Json& json) {
+  json["read_bytes_per_second"] = row.limits.read_bytes;
+  json["int8_operations_per_second"] = row.limits.int8_operations;
+  json["f32_operations_per_second"] = row.limits.f32_operations;
+  if (const auto share = limit_share(context.work, row)) {
+    json["limit"] = share->limit;
+    json["share_of_limit"] = share->share;
+  }
+  if (context.peer.empty()) return;
+  json["peer"] = context.peer;
+  json["peer_median_ts"] = median(row.peer_ts);
+  json["ratio"] = median(samples_ts(row)) / median(row.peer_ts);
+}
+
 Json row_json(const BenchContext& context, const BenchRow& row) {
   const std::vector<double> ns(row.samples_ns.begin(), row.samples_ns.end());
   const std::vector<double> ts = samples_ts(row);
-  return {{"build_commit", kVersion},
-          {"build_number", 0},
-          {"cpu_info", context.cpu_info},
-          {"gpu_info", ""},
-          {"backends", "ferrox " + context.isa},
-          {"model_filename", context.model_filename},
-          {"model_type", context.model_type},
-          {"model_size", context.model_size},
-          {"model_n_params", context.model_n_params},
-          {"n_batch", context.n_batch},
-          {"n_ubatch", context.n_batch},
-          {"n_threads", row.test.n_threads},
-          {"type_k", context.type_k},
-          {"type_v", context.type_v},
-          {"n_prompt", row.test.n_prompt},
-          {"n_gen", row.test.n_gen},
-          {"n_depth", row.test.n_depth},
-          {"test_time", row.test_time},
-          {"avg_ns", static_cast<int64_t>(mean(ns))},
-          {"stddev_ns", static_cast<int64_t>(sample_deviation(ns))},
-          {"avg_ts", mean(ts)},
-          {"stddev_ts", sample_deviation(ts)},
-          {"median_ts", median(ts)},
-          {"samples_ns", row.samples_ns},
-          {"samples_ts", ts}};
+  Json json{{"build_commit", kVersion},
+            {"build_number", 0},
+            {"cpu_info", context.cpu_info},
+            {"gpu_info", ""},
+            {"backends", "ferrox " + context.isa},
+            {"model_filename", context.model_filename},
+            {"model_type", context.model_type},
+            {"model_size", context.model_size},
+            {"model_n_params", context.model_n_params},
+            {"n_batch", context.n_batch},
+            {"n_ubatch", context.n_batch},
+            {"n_threads", row.test.n_threads},
+            {"type_k", context.type_k},
+            {"type_v", context.type_v},
+            {"n_prompt", row.test.n_prompt},
+            {"n_gen", row.test.n_gen},
+            {"n_depth", row.test.n_depth},
+            {"test_time", row.test_time},
+            {"avg_ns", static_cast<int64_t>(mean(ns))},
+            {"stddev_ns", static_cast<int64_t>(sample_deviation(ns))},
+            {"avg_ts", mean(ts)},
+            {"stddev_ts", sample_deviation(ts)},
+            {"median_ts", median(ts)},
+            {"samples_ns", row.samples_ns},
+            {"samples_ts", ts}};
+  add_limits(context, row, json);
+  return json;
+}
+
+/// "71 % of int8"; "-" where nothing bounds it alone.
+std::string share_text(const BenchContext& context, const BenchRow& row) {
+  const auto share = limit_share(context.work, row);
+  return share ? fmt::format("{:.0f} % of {}", 100 * share->share, share->limit) : "-";
+}
+
+std::string limits_text(const std::vector<BenchRow>& rows) {
+  std::vector<MachineLimits> samples;
+  for (const auto& row : rows) samples.push_back(row.limits);
+  const MachineLimits limits = median_limits(samples);
+  return fmt::format("\nThis machine, measured in between: read {:.1f} GB/s, int8 {:.0f} GOPS, f32 {:.0f} GFLOPS.\n",
+                     limits.read_bytes * 1e-9, limits.int8_operations * 1e-9, limits.f32_operations * 1e-9);
 }
 
 std::string markdown(const BenchContext& context, const std::vector<BenchRow>& rows) {
   const size_t width = std::max<size_t>(context.model_type.size(), 24);
-  std::string out = fmt::format("| {:<{}} | {:>10} | {:>10} | {:<16} | {:>7} | {:>16} | {:>20} | {:>10} |\n", "model",
-                                width, "size", "params", "backend", "threads", "test", "t/s", "median");
-  out += fmt::format("| {:-<{}} | {:->9}: | {:->9}: | {:-<16} | {:->6}: | {:->15}: | {:->19}: | {:->9}: |\n", "", width,
-                     "", "", "", "", "", "", "");
+  const bool has_peer = !context.peer.empty();
+  std::string out =
+      fmt::format("| {:<{}} | {:>10} | {:>10} | {:<16} | {:>7} | {:>16} | {:>20} | {:>10} | {:>12} |", "model", width,
+                  "size", "params", "backend", "threads", "test", "t/s", "median", "share");
+  if (has_peer) out += fmt::format(" {:>10} | {:>6} |", "peer", "ratio");
+  out += fmt::format("\n| {:-<{}} | {:->9}: | {:->9}: | {:-<16} | {:->6}: | {:->15}: | {:->19}: | {:->9}: | {:->11}: |",
+                     "", width, "", "", "", "", "", "", "", "");
+  if (has_peer) out += fmt::format(" {:->9}: | {:->5}: |", "", "");
+  out += '\n';
   for (const auto& row : rows) {
     const auto ts = samples_ts(row);
-    out += fmt::format("| {:<{}} | {:>10} | {:>8.2f} M | {:<16} | {:>7} | {:>16} | {:>20} | {:>10.2f} |\n",
+    out += fmt::format("| {:<{}} | {:>10} | {:>8.2f} M | {:<16} | {:>7} | {:>16} | {:>20} | {:>10.2f} | {:>12} |",
                        context.model_type, width, format_bytes(context.model_size),
                        static_cast<double>(context.model_n_params) / 1e6, "ferrox " + context.isa, row.test.n_threads,
                        bench_test_name(row.test), fmt::format("{:.2f} ± {:.2f}", mean(ts), sample_deviation(ts)),
-                       median(ts));
+                       median(ts), share_text(context, row));
+    if (has_peer) out += fmt::format(" {:>10.2f} | {:>6.2f} |", median(row.peer_ts), median(ts) / median(row.peer_ts));
+    out += '\n';
   }
-  return out;
+  return out + limits_text(rows);
 }
 
 // Every field of the JSON row that holds one value.
@@ -80,6 +117,23 @@ std::string csv(const BenchContext& context, const std::vector<BenchRow>& rows) 
 }
 
 }  // namespace
+
+std::optional<LimitShare> limit_share(const ModelWork& work, const BenchRow& row) {
+  const auto n_prompt = static_cast<double>(row.test.n_prompt);
+  const auto n_gen = static_cast<double>(row.test.n_gen);
+  const double tokens_a_second = median(samples_ts(row));
+  if (n_gen == 0 && n_prompt > 0) {
+    const double operations = 2 * (work.layer_weights + work.logit_weights / n_prompt) * tokens_a_second;
+    if (work.is_float) return LimitShare{"f32", operations / row.limits.f32_operations};
+    return LimitShare{"int8", operations / row.limits.int8_operations};
+  }
+  if (n_prompt == 0 && n_gen > 0) {
+    const double positions = static_cast<double>(row.test.n_depth) + n_gen / 2;
+    const double bytes = work.layer_bytes + work.logit_bytes + work.kv_bytes_per_token * positions;
+    return LimitShare{"read", bytes * tokens_a_second / row.limits.read_bytes};
+  }
+  return std::nullopt;
+}
 
 std::vector<double> samples_ts(const BenchRow& row) {
   const auto n_tokens = static_cast<double>(row.test.n_prompt + row.test.n_gen);

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/bench_plan.h"
+#include "cli/machine_limits.h"
+#include "cli/model_work.h"
 
 namespace ferrox {
 
@@ -21,6 +24,8 @@ struct BenchContext {
   int32_t n_batch = 0;
   std::string type_k;
   std::string type_v;
+  ModelWork work;
+  std::string peer;  ///< the program that ran the same tests; empty: none did
 };
 
 /// One test, measured.
@@ -28,7 +33,19 @@ struct BenchRow {
   BenchTest test;
   std::string test_time;            ///< UTC, ISO 8601
   std::vector<int64_t> samples_ns;  ///< one per repetition
+  MachineLimits limits;             ///< measured between the repetitions
+  std::vector<double> peer_ts;      ///< the peer's tokens a second, taken in turn with ours
 };
+
+/// What bounds a test, and how near it came.
+struct LimitShare {
+  const char* limit;  ///< "read", "int8" or "f32"
+  double share;       ///< of 1
+};
+
+/// Absent for a prompt with generation, which has two limits. Prompts are judged by the operations of their matrix
+/// products, generation by the bytes of weights, K and V that a token reads.
+std::optional<LimitShare> limit_share(const ModelWork& work, const BenchRow& row);
 
 /// Tokens a second of each sample.
 std::vector<double> samples_ts(const BenchRow& row);

@@ -12,9 +12,12 @@
 #include "cli/command.h"
 #include "cli/cpu_name.h"
 #include "cli/load_options.h"
+#include "cli/machine_limits.h"
 #include "cli/model_file.h"
 #include "cli/model_summary.h"
+#include "cli/model_work.h"
 #include "cli/option_table.h"
+#include "cli/peer_bench.h"
 #include "engine/evaluator.h"
 #include "kernels/dispatch.h"
 
@@ -31,16 +34,20 @@ struct Arguments {
   std::string k_type = "f16";
   std::string v_type = "f16";
   std::string output = "md";
+  std::string peer;
   bool no_warmup = false;
 };
 
-/// Runs tests on one evaluator with random tokens: speed doesn't depend on what they are.
+/// Runs tests on one evaluator with random tokens: speed doesn't depend on what they are. The machine's limits and the
+/// peer are measured in turn with them, since a shared machine changes by the second.
 class BenchRunner {
  public:
-  explicit BenchRunner(Evaluator& evaluator) : evaluator_(evaluator) {}
+  BenchRunner(Evaluator& evaluator, LimitProbe& probe, std::optional<PeerRun> peer)
+      : evaluator_(evaluator), probe_(probe), peer_(std::move(peer)) {}
 
   Result<BenchRow> run(const BenchTest& test, int32_t n_repetitions, bool warm_up) {
-    BenchRow row{test, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), {}};
+    BenchRow row{test, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), {}, {}, {}};
+    std::vector<MachineLimits> limits;
     evaluator_.truncate(0);
     TRY(prompt(test.n_depth));
     if (warm_up) {
@@ -53,7 +60,13 @@ class BenchRunner {
       TRY(prompt(test.n_prompt));
       TRY(generate(test.n_gen));
       row.samples_ns.push_back(std::chrono::nanoseconds(Clock::now() - started).count());
+      limits.push_back(probe_.measure());
+      if (peer_) {
+        TRY_ASSIGN(const double peer_ts, run_peer(*peer_, test));
+        row.peer_ts.push_back(peer_ts);
+      }
     }
+    row.limits = median_limits(limits);
     return row;
   }
 
@@ -77,6 +90,8 @@ class BenchRunner {
   }
 
   Evaluator& evaluator_;
+  LimitProbe& probe_;
+  std::optional<PeerRun> peer_;
   std::mt19937 random_{1};
 };
 
@@ -104,13 +119,25 @@ BenchContext bench_context(const Arguments& arguments, const GgufFile& file, con
   context.n_batch = arguments.batch_rows;
   context.type_k = arguments.k_type;
   context.type_v = arguments.v_type;
+  context.work = count_work(file);
+  context.peer = arguments.peer;
   return context;
+}
+
+std::optional<PeerRun> peer_run(const Arguments& arguments, const GgufFile& file) {
+  if (arguments.peer.empty()) return std::nullopt;
+  return PeerRun{arguments.peer, file.name(), arguments.batch_rows};
+}
+
+std::span<const std::byte> mapped_weights(const GgufFile& file) {
+  return file.maps().empty() ? std::span<const std::byte>() : file.maps().front().bytes();
 }
 
 /// Runs every test; consecutive tests of one thread count share an evaluator.
 Result<std::vector<BenchRow>> measure(const Arguments& arguments, EvaluatorOptions options, const GgufFile& file,
-                                      std::vector<BenchTest> tests) {
+                                      const KernelTable& kernels, std::vector<BenchTest> tests) {
   std::optional<Evaluator> evaluator;
+  std::optional<LimitProbe> probe;
   std::vector<BenchRow> rows;
   for (auto& test : tests) {
     if (test.n_threads == 0) test.n_threads = available_threads();
@@ -118,8 +145,10 @@ Result<std::vector<BenchRow>> measure(const Arguments& arguments, EvaluatorOptio
       evaluator.reset();
       options.n_threads = test.n_threads;
       TRY_ASSIGN(evaluator, Evaluator::load(file, options));
+      probe.emplace(kernels, test.n_threads, mapped_weights(file));
     }
-    TRY_ASSIGN(auto row, BenchRunner(*evaluator).run(test, arguments.n_repetitions, !arguments.no_warmup));
+    BenchRunner runner(*evaluator, *probe, peer_run(arguments, file));
+    TRY_ASSIGN(auto row, runner.run(test, arguments.n_repetitions, !arguments.no_warmup));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -136,7 +165,11 @@ ExitCode run(const Arguments& arguments) {
   if (!kernels) return report_failure(kernels.error());
   const auto file = open_model_file(arguments.model_path);
   if (!file) return report_failure(file.error());
-  const auto rows = measure(arguments, *options, *file, *tests);
+  if (!arguments.peer.empty() && file->maps().empty()) {
+    return report_usage(
+        make_error(ErrorCode::kInvalidArgument, "--compare: the peer needs a model file, give one with -m"));
+  }
+  const auto rows = measure(arguments, *options, *file, **kernels, *tests);
   if (!rows) return report_failure(rows.error());
   fmt::print("{}", format_bench(bench_context(arguments, *file, **kernels), *rows, *format));
   return ExitCode::kSuccess;
@@ -170,6 +203,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("--cache-type-k", arguments->k_type, "f32, f16 or bf16")->capture_default_str();
   app.add_option("--cache-type-v", arguments->v_type, "f32, f16 or bf16")->capture_default_str();
   app.add_option("-o,--output", arguments->output, "md, json, jsonl or csv")->capture_default_str();
+  app.add_option("--compare", arguments->peer, "a llama-bench to run in turn on the same tests");
   app.add_flag("--no-warmup", arguments->no_warmup, "measure from the first pass on");
   return [arguments] { return run(*arguments); };
 }
