@@ -37,13 +37,18 @@ Result<Rope> read_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePair
 }
 
 Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs, double base) {
-  TRY_ASSIGN(const std::string type, loader.string_or("rope.scaling.type", "none"));
+  // A file with a factor and no word of how means the scaling that there was before the others: linear.
+  TRY_ASSIGN(const std::string type, loader.string_or("rope.scaling.type", "linear"));
   TRY_ASSIGN(double factor, loader.float_or("rope.scaling.factor", 0.0));
   TRY_ASSIGN(const double linear, loader.float_or("rope.scale_linear", 0.0));
   if (factor == 0.0) factor = linear;
   if (!(base > 0.0) || factor < 0.0) {
     return make_error(ErrorCode::kCorrupt, "{}: rope: expected a positive base and factor, found {} and {}",
                       loader.file().name(), base, factor);
+  }
+  if (type != "none" && type != "linear" && type != "yarn") {
+    return make_error(ErrorCode::kUnsupported, "{}: rope.scaling.type: expected none, linear or yarn, found '{}'",
+                      loader.file().name(), type);
   }
   std::vector<float> divisors;
   if (loader.has_tensor("rope_freqs.weight")) {
@@ -55,12 +60,9 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
   if (factor == 0.0 || factor == 1.0 || type == "none") return rope;
   if (type == "linear") {
     for (double& frequency : rope.frequencies) frequency /= factor;
-  } else if (type == "yarn") {
+  } else {
     TRY_ASSIGN(const YarnScaling yarn, read_yarn(loader, factor));
     apply_yarn(yarn, base, rope);
-  } else {
-    return make_error(ErrorCode::kUnsupported, "{}: rope.scaling.type: expected none, linear or yarn, found '{}'",
-                      loader.file().name(), type);
   }
   return rope;
 }

@@ -114,8 +114,11 @@ Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& size
   for (const GgufTensor& tensor : loader.file().tensors()) spec.shape.n_parameters += tensor.n_elements;
   TRY_ASSIGN(spec.embedding, loader.embedding("token_embd", sizes.n_embd, sizes.n_vocab));
   TRY_ASSIGN(spec.output_norm, loader.norm("output_norm", sizes.n_embd, sizes.norm));
-  const char* output = loader.has_tensor("output.weight") ? "output" : "token_embd";
-  TRY_ASSIGN(spec.output, loader.linear(output, sizes.n_embd, sizes.n_vocab));
+  if (loader.has_tensor("output.weight")) {
+    TRY_ASSIGN(spec.output, loader.linear("output", sizes.n_embd, sizes.n_vocab));
+  } else {
+    TRY_ASSIGN(spec.output, loader.bare_linear("token_embd", sizes.n_embd, sizes.n_vocab));
+  }
   return spec;
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/dispatch.h"
 #include "tensor/format.h"
@@ -32,6 +34,10 @@ const std::vector<ScaleKey>& scale_keys() {
                                              {"attention.clamp_kqv", {0}},
                                              {"attention.max_alibi_bias", {0}},
                                              {"attention.sliding_window", {0}},
+                                             {"attention.causal", {1}},
+                                             {"use_parallel_residual", {0}},
+                                             {"swiglu_clamp_exp", {0}},
+                                             {"swiglu_clamp_shexp", {0}},
                                              {"attn_logit_softcapping", {0, 50}},
                                              {"final_logit_softcapping", {0, 30}},
                                              {"router_logit_softcapping", {0, 30}},
@@ -41,15 +47,10 @@ const std::vector<ScaleKey>& scale_keys() {
                                              {"leading_dense_block_count", {0}},
                                              {"rope.scale_linear", {0, 1}},
                                              {"rope.scaling.factor", {0, 1}},
+                                             {"rope.scaling.attn_factor", {0, 1}},
+                                             {"rope.scaling.yarn_attn_factor", {0, 1}},
                                              {"rescale_every_n_layers", {0}}};
   return keys;
-}
-
-std::optional<double> as_number(const MetaValue& value) {
-  if (const auto* i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
-  if (const auto* u = std::get_if<uint64_t>(&value)) return static_cast<double>(*u);
-  if (const auto* d = std::get_if<double>(&value)) return *d;
-  return std::nullopt;
 }
 
 bool is_unused(const ScaleKey& key, double value) {
@@ -57,6 +58,39 @@ bool is_unused(const ScaleKey& key, double value) {
     if (std::abs(value - unused) <= 1e-6 * std::abs(unused)) return true;
   }
   return false;
+}
+
+/// Numbers and truth values by themselves, arrays when each of theirs is unused. A text is never neutral.
+bool is_unused_value(const ScaleKey& key, const MetaValue& value) {
+  const auto judge = [&key](const auto& held) -> bool {
+    using Held = std::decay_t<decltype(held)>;
+    if constexpr (std::is_arithmetic_v<Held>) {
+      return is_unused(key, static_cast<double>(held));
+    } else if constexpr (std::is_same_v<Held, MetaArray>) {
+      return std::visit(
+          [&key](const auto& array) {
+            using Element = typename std::decay_t<decltype(array)>::value_type;
+            if constexpr (!std::is_arithmetic_v<Element>)
+              return array.empty();
+            else
+              return std::all_of(array.begin(), array.end(),
+                                 [&key](Element element) { return is_unused(key, static_cast<double>(element)); });
+          },
+          held);
+    } else {
+      return false;
+    }
+  };
+  return std::visit(judge, value);
+}
+
+/// The value of a scale key in words: the number, or what kind of thing stands there instead.
+std::string shown(const MetaValue& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return fmt::format("{}", *i);
+  if (const auto* u = std::get_if<uint64_t>(&value)) return fmt::format("{}", *u);
+  if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
+  if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
+  return value_kind(value);
 }
 
 }  // namespace
@@ -201,6 +235,10 @@ Result<Linear> WeightLoader::linear(const std::string& name, int64_t n_in, int64
   return linear;
 }
 
+Result<Linear> WeightLoader::bare_linear(const std::string& name, int64_t n_in, int64_t n_out) {
+  return matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out)});
+}
+
 Result<ExpertLinear> WeightLoader::experts(const std::string& name, int64_t n_in, int64_t n_out, int64_t n_experts) {
   ExpertLinear experts;
   TRY_ASSIGN(experts.first, matrix(name + ".weight", {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out),
@@ -215,13 +253,13 @@ Result<ExpertLinear> WeightLoader::experts(const std::string& name, int64_t n_in
 }
 
 Result<Embedding> WeightLoader::embedding(const std::string& name, int64_t n_embd, int64_t n_vocab) {
-  TRY_ASSIGN(const Linear matrix, linear(name, n_embd, n_vocab));
+  TRY_ASSIGN(const Linear rows, bare_linear(name, n_embd, n_vocab));
   Embedding embedding;
-  embedding.format = find_format(matrix.kernels->dtype);
-  embedding.rows = matrix.weights;
+  embedding.format = find_format(rows.kernels->dtype);
+  embedding.rows = rows.weights;
   embedding.n_embd = n_embd;
   embedding.n_vocab = n_vocab;
-  embedding.row_bytes = matrix.row_bytes;
+  embedding.row_bytes = rows.row_bytes;
   return embedding;
 }
 
@@ -282,10 +320,9 @@ Result<void> WeightLoader::check_all_claimed() const {
   for (const ScaleKey& key : scale_keys()) {
     if (claimed_keys_.contains(key.key)) continue;
     const MetaValue* value = file_.metadata().find(full_key(key.key));
-    const auto number = value == nullptr ? std::nullopt : as_number(*value);
-    if (number && !is_unused(key, *number)) {
+    if (value != nullptr && !is_unused_value(key, *value)) {
       return make_error(ErrorCode::kUnsupported, "{}: {} = {}: the {} family doesn't apply it, expected {}",
-                        file_.name(), full_key(key.key), *number, architecture_, fmt::join(key.unused, " or "));
+                        file_.name(), full_key(key.key), shown(*value), architecture_, fmt::join(key.unused, " or "));
     }
   }
   return {};

@@ -51,9 +51,12 @@ class WeightLoader {
   bool has_tensor(std::string_view name) const { return file_.find_tensor(name) != nullptr; }
   /// `<name>.weight` of [n_out][n_in], and `<name>.bias` of [n_out] and `<name>.scale` of [1] where the file has them.
   Result<Linear> linear(const std::string& name, int64_t n_in, int64_t n_out);
+  /// `<name>.weight` of [n_out][n_in] alone: a bias or a scale beside it stays unclaimed, and so is refused.
+  Result<Linear> bare_linear(const std::string& name, int64_t n_in, int64_t n_out);
   /// `<name>.weight` of [n_experts][n_out][n_in], and `<name>.bias` of [n_experts][n_out] and `<name>.scale` of
   /// [n_experts] where the file has them.
   Result<ExpertLinear> experts(const std::string& name, int64_t n_in, int64_t n_out, int64_t n_experts);
+  /// `<name>.weight` of [n_vocab][n_embd] and nothing beside it.
   Result<Embedding> embedding(const std::string& name, int64_t n_embd, int64_t n_vocab);
   /// `name` of [n] as floats.
   Result<std::vector<float>> vector(const std::string& name, int64_t n);

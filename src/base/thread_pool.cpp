@@ -1,10 +1,12 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/log.h"
 
 namespace ferrox {
 namespace {
@@ -83,9 +85,15 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int n_threads) : n_threads_(std::max(1, n_threads)), state_(std::make_unique<State>()) {
-  for (int thread = 1; thread < n_threads_; ++thread) {
-    state_->workers.emplace_back([state = state_.get(), thread] { state->serve(thread); });
+ThreadPool::ThreadPool(int n_threads) : n_threads_(1), state_(std::make_unique<State>()) {
+  n_threads = std::max(1, n_threads);
+  state_->workers.reserve(static_cast<size_t>(n_threads));
+  try {
+    for (; n_threads_ < n_threads; ++n_threads_) {
+      state_->workers.emplace_back([state = state_.get(), thread = n_threads_] { state->serve(thread); });
+    }
+  } catch (const std::system_error& error) {
+    log().warn("threads: expected {}, could start {}: {}", n_threads, n_threads_, error.what());
   }
 }
 

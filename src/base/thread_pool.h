@@ -12,6 +12,7 @@ namespace ferrox {
 /// One thread at a time may call run.
 class ThreadPool {
  public:
+  /// Where the system refuses a thread, the pool has fewer; n_threads() tells.
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

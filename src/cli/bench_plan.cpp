@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/option_table.h"
+
 namespace ferrox {
 namespace {
 
@@ -36,12 +38,20 @@ Result<Range> parse_range(const std::string& text) {
   if (!number(range.first)) return malformed(text);
   range.last = range.first;
   if (at == end) return range;
-  if (*at++ != '-' || !number(range.last)) return malformed(text);
+  if (*at++ != '-' || !number(range.last) || range.last < range.first) return malformed(text);
   if (at == end) return range;
   range.operation = *at++;
   if ((range.operation != '+' && range.operation != '*') || !number(range.step) || at != end) return malformed(text);
   const bool grows = range.operation == '+' ? range.step > 0 : range.step > 1 && range.first > 0;
   return grows ? Result<Range>(range) : Result<Range>(malformed(text));
+}
+
+Result<void> check_threads(const std::vector<int64_t>& threads) {
+  for (const int64_t n : threads) {
+    if (n <= kMostThreads) continue;
+    return make_error(ErrorCode::kInvalidArgument, "threads: expected 0 to {}, found {}", kMostThreads, n);
+  }
+  return {};
 }
 
 }  // namespace
@@ -64,6 +74,7 @@ Result<std::vector<BenchTest>> plan_bench(const BenchLists& lists) {
   TRY_ASSIGN(const auto generations, parse_number_list(lists.n_gen));
   TRY_ASSIGN(const auto depths, parse_number_list(lists.n_depth));
   TRY_ASSIGN(const auto threads, parse_number_list(lists.n_threads));
+  TRY(check_threads(threads));
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (const int64_t n : prompts) pairs.emplace_back(n, 0);
   for (const int64_t n : generations) pairs.emplace_back(0, n);
@@ -80,6 +91,9 @@ Result<std::vector<BenchTest>> plan_bench(const BenchLists& lists) {
         tests.push_back({n_prompt, n_gen, n_depth, static_cast<int32_t>(n_threads)});
       }
     }
+  }
+  if (tests.empty()) {
+    return make_error(ErrorCode::kInvalidArgument, "expected a prompt or a generation to measure, found none");
   }
   return tests;
 }

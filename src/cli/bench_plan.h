@@ -17,7 +17,8 @@ struct BenchTest {
   int32_t n_threads;
 };
 
-/// "16", "16,32", "16-64+16" (steps), "16-128*2" (factors). Errors: anything else, more than 1000 numbers.
+/// "16", "16,32", "16-64+16" (steps), "16-128*2" (factors). Errors: anything else, a range that ends before it
+/// begins, more than 1000 numbers.
 Result<std::vector<int64_t>> parse_number_list(const std::string& text);
 
 /// What `-p -n -pg -d -t` say, as lists.
@@ -29,7 +30,8 @@ struct BenchLists {
   std::string n_threads = "0";
 };
 
-/// For each thread count and depth: the prompts, the generations, the pairs. Zeroes ask for nothing.
+/// For each thread count and depth: the prompts, the generations, the pairs. Zeroes ask for nothing. Errors: nothing to
+/// measure, more threads than a machine has.
 Result<std::vector<BenchTest>> plan_bench(const BenchLists& lists);
 
 /// "pp512", "tg128", "pp512+tg128", "tg128 @ d4096".

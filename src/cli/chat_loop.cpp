@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/metadata_view.h"
 #include "cli/nearest_name.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 
 namespace ferrox {
@@ -25,15 +27,16 @@ constexpr SlashCommand kSlashCommands[] = {
 };
 
 void print_help() {
-  for (const auto& command : kSlashCommands) fmt::print(stderr, "{:<8} {}\n", command.name, command.help);
-  fmt::print(stderr, "Ctrl-C while an answer comes ends the answer.\n");
+  for (const auto& command : kSlashCommands) print_err("{:<8} {}\n", command.name, command.help);
+  print_err("Ctrl-C while an answer comes ends the answer.\n");
 }
 
 void unknown_command(const std::string& name) {
   std::vector<std::string> known;
   for (const auto& command : kSlashCommands) known.emplace_back(command.name);
   const auto nearest = nearest_name(name, known);
-  fmt::print(stderr, "unknown command {}; {}\n", name, nearest ? "did you mean " + *nearest + "?" : "/help lists them");
+  print_err("unknown command {}; {}\n", printable(name, 100),
+            nearest ? "did you mean " + *nearest + "?" : "/help lists them");
 }
 
 std::string trimmed(const std::string& text) {
@@ -53,7 +56,7 @@ ExitCode ChatLoop::run() {
     if (line->interrupted) {
       if (asked_to_quit) return exit_code_;
       asked_to_quit = true;
-      fmt::print(stderr, "Ctrl-C again quits, as does Ctrl-D.\n");
+      print_err("Ctrl-C again quits, as does Ctrl-D.\n");
       continue;
     }
     asked_to_quit = false;
@@ -85,7 +88,7 @@ ChatLoop::Next ChatLoop::handle_command(const std::string& line) {
   } else if (name == "/save") {
     const auto saved = argument.empty() ? make_error(ErrorCode::kInvalidArgument, "/save: expected a file name")
                                         : session_.save(argument);
-    fmt::print(stderr, "{}\n", saved ? "saved to " + argument : saved.error().message);
+    print_err("{}\n", printable(saved ? "saved to " + argument : saved.error().message, 2000));
   } else {
     unknown_command(name);
   }
@@ -95,10 +98,10 @@ ChatLoop::Next ChatLoop::handle_command(const std::string& line) {
 void ChatLoop::show(const Result<Answer>& answer) {
   if (!answer) {
     exit_code_ = report_failure(answer.error());
-    if (answer.error().code == ErrorCode::kContextLength) fmt::print(stderr, "/clear begins anew.\n");
+    if (answer.error().code == ErrorCode::kContextLength) print_err("/clear begins anew.\n");
     return;
   }
-  if (is_terminal(Stream::kErr)) fmt::print(stderr, "\033[2m[{}]\033[0m\n", speed_line(answer->usage));
+  if (is_terminal(Stream::kErr)) print_err("\033[2m[{}]\033[0m\n", speed_line(answer->usage));
 }
 
 }  // namespace ferrox

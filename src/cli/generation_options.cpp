@@ -10,9 +10,7 @@ void add_generation_options(CLI::App& app, GenerationArguments& arguments) {
       ->capture_default_str()
       ->check(number_within(-1, 1e12))
       ->group(kGroup);
-  app.add_option("-r,--reverse-prompt,--stop", arguments.stop, "text that ends the answer, repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_repeatable(app, "-r,--reverse-prompt,--stop", arguments.stop, "text that ends the answer, repeatable")
       ->group(kGroup);
   app.add_flag("--ignore-eos", arguments.ignore_eos, "go on when the model would end")->group(kGroup);
   add_sampling_options(app, arguments.sampling);

@@ -62,13 +62,15 @@ Result<uint64_t> parse_size(const std::string& text) {
 }
 
 void add_model_option(CLI::App& app, std::string& model_path) {
-  app.add_option("-m,--model", model_path, "a GGUF file; without it the bundled model")->group(kGroup);
+  app.add_option("-m,--model", model_path, "a GGUF file; without it the bundled model")
+      ->check(not_empty())
+      ->group(kGroup);
 }
 
 void add_thread_option(CLI::App& app, int& n_threads) {
   app.add_option("-t,--threads", n_threads, "threads to compute with; 0: what this process may use")
       ->capture_default_str()
-      ->check(number_within(0, 4096))
+      ->check(number_within(0, kMostThreads))
       ->group(kGroup);
 }
 
@@ -77,13 +79,13 @@ void add_load_options(CLI::App& app, LoadArguments& arguments) {
   add_thread_option(app, arguments.engine.n_threads);
   add_options<EngineOptions>(app, kGroup, kRows, arguments.engine);
   const auto add = [&](const char* flags, std::string& value, const char* help) {
-    app.add_option(flags, value, help)->capture_default_str()->group(kGroup);
+    return app.add_option(flags, value, help)->capture_default_str()->check(not_empty())->group(kGroup);
   };
   add("--cache-type-k", arguments.k_type, "element type of cached keys: f32, f16, bf16");
   add("--cache-type-v", arguments.v_type, "element type of cached values");
   add("--kv-size", arguments.kv_size, "memory for keys and values, such as 2G");
-  add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
-  add("--chat-template-file", arguments.chat_template_file, "the same, from a file");
+  auto* given = add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
+  add("--chat-template-file", arguments.chat_template_file, "the same, from a file")->excludes(given);
   add("--log-level", arguments.log_level, "trace, debug, info, warn, error, off");
 }
 

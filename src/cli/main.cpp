@@ -1,6 +1,9 @@
 #include "cli/main.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +14,18 @@
 #include "cli/command.h"
 #include "cli/flag_aliases.h"
 #include "cli/nearest_name.h"
+#include "cli/output.h"
 
 namespace ferrox {
 namespace {
 
-void print_overview(std::FILE* out) {
-  fmt::print(out, "ferrox {}: runs language models in GGUF files on this machine's CPU\n\n", kVersion);
-  fmt::print(out, "usage: ferrox COMMAND [options]     ferrox COMMAND --help tells a command's options\n\n");
+std::string overview() {
+  std::string text = fmt::format("ferrox {}: runs language models in GGUF files on this machine's CPU\n\n", kVersion);
+  text += "usage: ferrox COMMAND [options]     ferrox COMMAND --help tells a command's options\n\n";
   for (auto command = all_command; *command != nullptr; ++command) {
-    fmt::print(out, "  {:<10} {}\n", (*command)->name, (*command)->help);
+    text += fmt::format("  {:<10} {}\n", (*command)->name, (*command)->help);
   }
-  fmt::print(out, "\nexit codes: 0 success, 1 the work failed, 2 the command line was wrong, 130 interrupted\n");
+  return text + "\nexit codes: 0 success, 1 the work failed, 2 the command line was wrong, 130 interrupted\n";
 }
 
 const Command* find_command(std::string_view name) {
@@ -58,6 +62,19 @@ ExitCode unexpected_argument(const CLI::App& app, const std::string& argument) {
   return report_usage(make_error(ErrorCode::kInvalidArgument, "unknown flag {}; {}", argument, hint));
 }
 
+/// Of what no option took: a flag, or a word where words aren't taken. After "--" nothing is a flag.
+std::optional<std::string> unexpected_of(const CLI::App& app, Words words) {
+  const auto extras = app.remaining();
+  const auto flags_end = std::find(extras.begin(), extras.end(), "--");
+  const auto is_unexpected = [words](const std::string& extra) {
+    return words == Words::kRefused || (extra.size() > 1 && extra[0] == '-');
+  };
+  const auto found = std::find_if(extras.begin(), flags_end, is_unexpected);
+  if (found != flags_end) return *found;
+  const auto word = flags_end == extras.end() ? flags_end : flags_end + 1;
+  return words == Words::kRefused && word != extras.end() ? std::optional(*word) : std::nullopt;
+}
+
 ExitCode run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App app(command.help, fmt::format("ferrox {}", command.name));
   app.allow_extras();
@@ -68,27 +85,27 @@ ExitCode run_command(const Command& command, std::vector<std::string> arguments)
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    print_out("{}", app.help());
     return ExitCode::kSuccess;
   } catch (const CLI::ParseError& error) {
     return report_usage(Error{ErrorCode::kInvalidArgument, error.what()});
   }
-  if (const auto extras = app.remaining(); !extras.empty()) return unexpected_argument(app, extras.front());
+  if (const auto extra = unexpected_of(app, command.words)) return unexpected_argument(app, *extra);
   return run();
 }
 
 ExitCode dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    print_overview(stderr);
+    print_err("{}", overview());
     return ExitCode::kUsage;
   }
   const std::string& first = arguments.front();
   if (first == "--version" || first == "version") {
-    fmt::print("ferrox {}\n", kVersion);
+    print_out("ferrox {}\n", kVersion);
     return ExitCode::kSuccess;
   }
   if (first == "--help" || first == "-h" || (first == "help" && arguments.size() == 1)) {
-    print_overview(stdout);
+    print_out("{}", overview());
     return ExitCode::kSuccess;
   }
   if (first == "help") return dispatch({arguments[1], "--help"});
@@ -97,15 +114,33 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
   return run_command(*command, {arguments.begin() + 1, arguments.end()});
 }
 
+/// The last resort for what no command expected: the machine refused memory, a thread or a file.
+ExitCode dispatch_safely(const std::vector<std::string>& arguments) {
+  try {
+    return dispatch(arguments);
+  } catch (const std::bad_alloc&) {
+    return report_failure(Error{ErrorCode::kMemoryBudget, "out of memory"});
+  } catch (const std::exception& error) {
+    return report_failure(Error{ErrorCode::kIo, error.what()});
+  }
+}
+
 }  // namespace
 
+std::vector<std::string> words_of(const CLI::App& app) {
+  auto words = app.remaining();
+  const auto flags_end = std::find(words.begin(), words.end(), "--");
+  if (flags_end != words.end()) words.erase(flags_end);
+  return words;
+}
+
 int run_command_line(int argc, const char* const* argv) {
+  hold_standard_streams();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  try {
-    return static_cast<int>(dispatch(arguments));
-  } catch (const std::bad_alloc&) {
-    return static_cast<int>(report_failure(Error{ErrorCode::kMemoryBudget, "out of memory"}));
-  }
+  ExitCode exit_code = dispatch_safely(arguments);
+  const auto flushed = flush_output();
+  if (!flushed && exit_code == ExitCode::kSuccess) exit_code = report_failure(flushed.error());
+  return static_cast<int>(exit_code);
 }
 
 }  // namespace ferrox

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -30,6 +31,24 @@ inline CLI::Validator number_within(double lowest, double highest) {
     return fits ? std::string() : fmt::format("expected a number from {} to {}, found '{}'", lowest, highest, text);
   };
   return CLI::Validator(check, "");
+}
+
+/// The most threads that a command line may ask for: far beyond any machine, far below what breaks one.
+inline constexpr int kMostThreads = 4096;
+
+/// A CLI11 validator: an empty value, such as a shell's unset variable, is never what was meant.
+inline CLI::Validator not_empty() {
+  const auto check = [](std::string& text) { return text.empty() ? "expected a value, found an empty one" : ""; };
+  return CLI::Validator([check](std::string& text) { return std::string(check(text)); }, "");
+}
+
+/// An option that may be given several times, with one value each time.
+inline CLI::Option* add_repeatable(CLI::App& app, const char* flags, std::vector<std::string>& values,
+                                   const char* help) {
+  return app.add_option(flags, values, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
 }
 
 /// Declares every row on `app` under the heading `group`; values land in `target`, whose own values are the defaults.

@@ -1,6 +1,7 @@
 #include "cli/sampling_options.h"
 
 #include <charconv>
+#include <cmath>
 #include <random>
 
 #include "cli/nearest_name.h"
@@ -84,7 +85,7 @@ Result<std::pair<int32_t, float>> logit_bias(const std::string& text) {
   if (id.ec != std::errc() || id.ptr == end || (*id.ptr != '+' && *id.ptr != '-')) return malformed;
   const char* number = *id.ptr == '+' ? id.ptr + 1 : id.ptr;
   const auto value = std::from_chars(number, end, bias.second);
-  if (value.ec != std::errc() || value.ptr != end) return malformed;
+  if (value.ec != std::errc() || value.ptr != end || !std::isfinite(bias.second)) return malformed;
   return bias;
 }
 
@@ -101,15 +102,13 @@ void add_sampling_options(CLI::App& app, SamplingArguments& arguments) {
       ->check(number_within(-1, 9.2e18))
       ->group(kGroup);
   add_options<SamplingParams>(app, kGroup, kRows, arguments.params);
-  app.add_option("--dry-sequence-breaker", arguments.dry_breakers, "text that ends a run, repeatable; \"none\": none")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_repeatable(app, "--dry-sequence-breaker", arguments.dry_breakers,
+                 "text that ends a run, repeatable; \"none\": none")
       ->group(kGroup);
-  app.add_option("--samplers", arguments.samplers, "the chain, in order: names joined by ';'")->group(kGroup);
-  app.add_option("-l,--logit-bias", arguments.logit_biases, "ID+BIAS or ID-BIAS, repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  app.add_option("--samplers", arguments.samplers, "the chain, in order: names joined by ';'")
+      ->check(not_empty())
       ->group(kGroup);
+  add_repeatable(app, "-l,--logit-bias", arguments.logit_biases, "ID+BIAS or ID-BIAS, repeatable")->group(kGroup);
 }
 
 Result<SamplingParams> resolve_sampling(const SamplingArguments& arguments) {

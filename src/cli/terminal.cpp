@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/output.h"
+
 namespace ferrox {
 namespace {
 
@@ -30,14 +32,14 @@ void ProgressBar::update(double fraction) {
   if (!enabled_ || percent == percent_) return;
   percent_ = percent;
   const int n_full = percent * kBarCells / 100;
-  fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3}%", label_, "", n_full, "", kBarCells - n_full, percent);
+  print_err("\r{} [{:#<{}}{:.<{}}] {:3}%", label_, "", n_full, "", kBarCells - n_full, percent);
   std::fflush(stderr);
 }
 
 void ProgressBar::clear() {
   if (percent_ < 0) return;
   percent_ = -1;
-  fmt::print(stderr, "\r\033[K");
+  print_err("\r\033[K");
   std::fflush(stderr);
 }
 

@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/log.h"
 #include "engine/bundled_model.h"
+#include "gguf/in_file.h"
 
 namespace ferrox {
 namespace {
@@ -70,10 +71,10 @@ Result<EngineParts> load_parts(const EngineOptions& options) {
   EngineParts parts;
   parts.file = std::make_unique<GgufFile>(std::move(file));
   parts.model_id = id_of(options);
-  TRY_ASSIGN(parts.tokenizer, make_tokenizer(parts.file->metadata()));
+  TRY_ASSIGN(parts.tokenizer, in_file(*parts.file, make_tokenizer(parts.file->metadata())));
   TRY_ASSIGN(parts.chat_template, load_chat_template(options, parts.file->metadata(), parts.tokenizer->vocabulary()));
   const int32_t batch_rows = std::max({options.batch_rows, options.n_parallel, 1});
-  TRY_ASSIGN(parts.model, load_model(*parts.file, ModelOptions{batch_rows}));
+  TRY_ASSIGN(parts.model, in_file(*parts.file, load_model(*parts.file, ModelOptions{batch_rows})));
   read_in(*parts.file, options.on_load_progress);
   return parts;
 }

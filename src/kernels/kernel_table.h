@@ -93,14 +93,15 @@ struct AttentionArgs {
 inline constexpr int kAttentionTile = 64;
 /// Tiles that are combined on their own before they join the rest, so that threads may share a long context.
 inline constexpr int kAttentionSpanTiles = 8;
-/// Query vectors (rows x heads) that share one pass over K and V.
-inline constexpr int kAttentionRows = 16;
+/// Query vectors (rows x heads) that share one pass over K and V: enough that widening the rows costs little beside the
+/// multiplications, few enough that what they hold stays in the second cache.
+inline constexpr int kAttentionRows = 64;
 
 constexpr int64_t round_up_16(int64_t n) { return (n + 15) / 16 * 16; }
 
 constexpr int64_t attention_scratch_floats(int64_t k_dim, int64_t v_dim) {
-  return kAttentionTile * (2 * round_up_16(k_dim) + round_up_16(v_dim)) +
-         kAttentionRows * (kAttentionTile + round_up_16(k_dim) + 2 * round_up_16(v_dim) + 64);
+  return 16 * round_up_16(k_dim) + kAttentionTile * round_up_16(v_dim) + (kAttentionRows + 1) * kAttentionTile +
+         kAttentionRows * (round_up_16(k_dim) + 2 * round_up_16(v_dim));
 }
 
 /// One instruction set.
@@ -133,7 +134,8 @@ struct KernelTable {
   void (*soft_cap)(float cap, int64_t n, float* inout);  ///< cap * tanh(inout / cap)
   void (*clamp)(float limit, int64_t n, float* inout);   ///< to [-limit, limit]
 
-  /// Writes floats as `dtype` (F32, F16 or BF16), and back.
+  /// Writes floats as one of the element types of KV memory, and back. Block types want n to be a multiple of 32; a
+  /// block that holds a NaN or an infinity becomes NaN. A row of turbo4 is rotated (see kv_rows.inl) and comes back so.
   void (*store_row)(const float* x, int64_t n, DType dtype, std::byte* out);
   void (*load_row)(const std::byte* x, int64_t n, DType dtype, float* out);
 

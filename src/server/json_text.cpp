@@ -2,6 +2,11 @@
 #include "server/json_text.h"
 
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 namespace ferrox {
 namespace {
@@ -60,12 +65,34 @@ class ShapeCounter {
   size_t n_comparisons_ = 0;
 };
 
+/// Notices a key that an object has twice: one of its values would have to be dropped.
+class KeyWatch {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) seen_.emplace_back();
+    if (event == Json::parse_event_t::object_end) seen_.pop_back();
+    if (event != Json::parse_event_t::key) return true;
+    const auto [place, is_new] = seen_.back().insert(parsed.get<std::string>());
+    if (!is_new && !repeated_) repeated_ = *place;
+    return true;
+  }
+  const std::optional<std::string>& repeated() const { return repeated_; }
+
+ private:
+  std::vector<std::unordered_set<std::string>> seen_;  ///< keys of the objects that are open
+  std::optional<std::string> repeated_;
+};
+
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
   TRY(ShapeCounter().count(text));
   try {
-    return {Result<Json>::in_place_value, Json::parse(text)};
+    KeyWatch keys;
+    Json parsed = Json::parse(text, std::ref(keys));
+    if (!keys.repeated()) return {Result<Json>::in_place_value, std::move(parsed)};
+    return make_error(ErrorCode::kInvalidArgument, "json: expected each key of an object once, found '{}' twice",
+                      keys.repeated()->substr(0, 64));
   } catch (const Json::parse_error& error) {
     return make_error(ErrorCode::kInvalidArgument, "json at byte {}: {}", error.byte, error.what());
   } catch (const Json::exception& error) {  // a number that no double holds

@@ -19,7 +19,8 @@ inline constexpr size_t kMaxJsonValues = 2'000'000;
 /// Each new key of an object is compared with those before it.
 inline constexpr size_t kMaxKeyComparisons = 20'000'000;
 
-/// Parses one JSON value. kInvalidArgument: malformed (with the byte), beyond the limits above, invalid UTF-8.
+/// Parses one JSON value. kInvalidArgument: malformed (with the byte), beyond the limits above, invalid UTF-8,
+/// a key twice in one object.
 Result<Json> parse_json(std::string_view text);
 
 /// Compact. Invalid UTF-8 becomes U+FFFD.

@@ -96,6 +96,18 @@ TEST(Invariance, LongContextsInAnyChunks) {
   ASSERT_EQ(run_sequence(*loaded.model, tokens, even_chunks(600, 50), 1, DType::kF16, pool), whole);
 }
 
+TEST(Invariance, EveryElementTypeOfKvMemory) {
+  const LoadedModel loaded({.n_layers = 1, .n_embd = 128, .head_dim = 32}, 128);
+  const std::vector<int32_t> tokens = random_tokens(90, 80, 3);
+  ThreadPool pool(2);
+  for (const KvType& type : kKvTypes) {
+    const auto whole = run_sequence(*loaded.model, tokens, {90}, 64, type.dtype, pool);
+    ASSERT_TRUE(all_finite(whole));
+    ASSERT_EQ(run_sequence(*loaded.model, tokens, {1, 63, 1, 25}, 16, type.dtype, pool), whole) << type.name;
+    ASSERT_EQ(run_sequence(*loaded.model, tokens, even_chunks(90, 7), 1, type.dtype, pool), whole) << type.name;
+  }
+}
+
 /// Ragged batches of three sequences, each row like in a run alone.
 TEST(Invariance, SequencesOfOneBatchDontMeet) {
   constexpr int kVocab = 80;

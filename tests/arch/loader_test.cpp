@@ -148,6 +148,38 @@ TEST_F(LoaderTest, ScaleKeysThatAFamilyDoesntApplyAreRefused) {
   expect_refused(file, {"llama.attention.sliding_window"});
 }
 
+/// A value of another kind than usual says as much as a number.
+TEST_F(LoaderTest, ScaleKeysOfAnyKindAreRefused) {
+  const std::vector<std::pair<std::string, TinyFile::Value>> values = {
+      {"attention.sliding_window", std::vector<int32_t>{0, 2}},
+      {"attention.sliding_window", std::string("2")},
+      {"attention.sliding_window", true},
+      {"logit_scale", std::vector<float>{2.0f}},
+      {"logit_scale", std::vector<std::string>{"2"}},
+      {"attention.causal", false},
+      {"use_parallel_residual", true},
+      {"swiglu_clamp_exp", std::vector<float>{0.1f}},
+      {"rope.scaling.attn_factor", 2.0f}};
+  for (const auto& [key, value] : values) {
+    TinyFile file = tiny_model({.n_layers = 1});
+    file.keys["llama." + key] = value;
+    SCOPED_TRACE(key);
+    expect_refused(file, {"llama." + key, "doesn't apply it"});
+  }
+}
+
+TEST_F(LoaderTest, AnEmbeddingIsAMatrixAndNothingBesideIt) {
+  for (const bool has_output : {true, false}) {
+    TinyFile file = tiny_model({.n_layers = 1, .has_output = has_output});
+    file.add_floats("token_embd.scale", {1}, {2.0f});
+    expect_refused(file, {"token_embd.scale", "doesn't use it"});
+    file = tiny_model({.n_layers = 1, .has_output = has_output});
+    const auto n_vocab = static_cast<uint64_t>(TinyModel{}.n_vocab);
+    file.add_floats("token_embd.bias", {n_vocab}, std::vector<float>(n_vocab, 1.0f));
+    expect_refused(file, {"token_embd.bias", "doesn't use it"});
+  }
+}
+
 TEST_F(LoaderTest, NeutralValuesAndWritersDefaultsAreNot) {
   TinyFile file = tiny_model({.n_layers = 1});
   file.keys["llama.logit_scale"] = 1.0f;
@@ -158,6 +190,10 @@ TEST_F(LoaderTest, NeutralValuesAndWritersDefaultsAreNot) {
   file.keys["llama.expert_group_scale"] = 0.05f;
   file.keys["llama.rope.scaling.factor"] = 0.0f;
   file.keys["llama.attention.sliding_window"] = 0u;
+  file.keys["llama.attention.temperature_scale"] = std::vector<int32_t>{0, 0};
+  file.keys["llama.attention.causal"] = true;
+  file.keys["llama.use_parallel_residual"] = false;
+  file.keys["llama.swiglu_clamp_exp"] = std::vector<float>{0.0f, 0.0f};
   file.keys["qwen2.logit_scale"] = 7.0f;  // another family's
   EXPECT_EQ(load_error(file), "");
 }
@@ -206,6 +242,31 @@ TEST_F(LoaderTest, RopeScalingsAreTakenOrRefused) {
   EXPECT_EQ(load_error(file), "");
   file.add_floats("rope_freqs.weight", {8}, std::vector<float>(8, 2.0f));
   EXPECT_EQ(load_error(file), "");
+  for (const float factor : {0.0f, 1.0f}) {
+    file = tiny_model({.n_layers = 1});
+    file.keys["llama.rope.scaling.factor"] = factor;
+    file.keys["llama.rope.scaling.type"] = std::string("longrope");
+    expect_refused(file, {"rope.scaling.type", "longrope"});
+  }
+}
+
+/// A factor without a type is the linear scaling that files had before there was another.
+TEST_F(LoaderTest, ARopeFactorWithoutATypeIsLinear) {
+  const auto logits_of = [this](const std::map<std::string, TinyFile::Value>& keys) {
+    TinyFile file = tiny_model({});
+    for (const auto& [key, value] : keys) file.keys["llama." + key] = value;
+    const auto path = folder_ / "model.gguf";
+    file.write(path);
+    const GgufFile opened = *GgufFile::open(path);
+    const auto model = *load_model(opened, {.max_batch_rows = 8});
+    ThreadPool pool(1);
+    return testing::run_sequence(*model, {1, 2, 3, 4, 5, 6}, {6}, 16, DType::kF32, pool);
+  };
+  const auto linear = logits_of({{"rope.scaling.type", std::string("linear")}, {"rope.scaling.factor", 4.0f}});
+  EXPECT_EQ(logits_of({{"rope.scaling.factor", 4.0f}}), linear);
+  EXPECT_EQ(logits_of({{"rope.scale_linear", 4.0f}}), linear);
+  EXPECT_NE(logits_of({}), linear);
+  EXPECT_EQ(logits_of({{"rope.scaling.type", std::string("none")}, {"rope.scaling.factor", 4.0f}}), logits_of({}));
 }
 
 }  // namespace

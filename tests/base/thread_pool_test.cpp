@@ -2,8 +2,11 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <vector>
 
@@ -19,6 +22,26 @@ std::vector<int> count_runs(ThreadPool& pool, int64_t n_chunks) {
     ++runs[static_cast<size_t>(chunk)];
   });
   return runs;
+}
+
+/// Without room for more stacks a thread can't be started.
+void work_in_little_memory() {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t n_pages = 0;
+  statm >> n_pages;
+  const rlim_t room = n_pages * 4096 + (rlim_t{128} << 20);
+  const rlimit limit{room, room};
+  setrlimit(RLIMIT_AS, &limit);
+  ThreadPool pool(4096);
+  const std::vector<int> runs = count_runs(pool, 1000);
+  std::_Exit(pool.n_threads() < 4096 && runs == std::vector<int>(1000, 1) ? 0 : 1);
+}
+
+TEST(ThreadPool, WorksWithTheThreadsThatTheSystemGives) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space
+  EXPECT_EXIT(work_in_little_memory(), ::testing::ExitedWithCode(0), "");
+#endif
 }
 
 TEST(ThreadPool, EachChunkRunsOnce) {

@@ -30,8 +30,8 @@ TEST(BenchPlan, ReadsListsAndRanges) {
 }
 
 TEST(BenchPlan, RefusesWhatIsNoList) {
-  for (const char* text :
-       {"", "x", "1,", "-1", "1-", "1-9*1", "0-9*2", "1-9+0", "1-2-3", "1 2", "1-1000000", "99999999999"}) {
+  for (const char* text : {"", "x", "1,", "-1", "1-", "1-9*1", "0-9*2", "1-9+0", "1-2-3", "1 2", "1-1000000",
+                           "99999999999", "10-1", "9-8+1"}) {
     EXPECT_FALSE(parse_number_list(text)) << text;
   }
 }
@@ -50,6 +50,13 @@ TEST(BenchPlan, CrossesListsAndSkipsNothingToDo) {
   EXPECT_EQ(names, (std::vector<std::string>{"pp64/1", "tg8/1", "pp32+tg4/1", "pp64 @ d100/1", "tg8 @ d100/1",
                                              "pp32+tg4 @ d100/1", "pp64/2", "tg8/2", "pp32+tg4/2", "pp64 @ d100/2",
                                              "tg8 @ d100/2", "pp32+tg4 @ d100/2"}));
+}
+
+TEST(BenchPlan, RefusesToMeasureNothing) {
+  BenchLists lists;
+  lists.n_prompt = "0";
+  lists.n_gen = "0";
+  EXPECT_FALSE(plan_bench(lists));
 }
 
 BenchRow row_of_samples() {

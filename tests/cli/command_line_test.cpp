@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "command_run.h"
+#include "gguf/writer.h"
 
 namespace ferrox {
 namespace {
@@ -78,6 +79,23 @@ TEST(CommandLine, RefusalsSayWhatWasExpectedOrMeant) {
       {{"run", "--logit-bias", "x+1", "x"}, "--logit-bias: expected ID+BIAS or ID-BIAS, found 'x+1'"},
       {{"run", "--stop", "", "x"}, "--stop: expected a text, found an empty one"},
       {{"info", "stray"}, "unexpected argument 'stray'"},
+      {{"info", "--", "stray"}, "unexpected argument 'stray'"},
+      {{"run", "-l", "5+nan", "hi"}, "--logit-bias: expected ID+BIAS or ID-BIAS, found '5+nan'"},
+      {{"run", "-m", "", "hi"}, "--model: expected a value, found an empty one"},
+      {{"run", "-f", "", "hi"}, "--file: expected a value, found an empty one"},
+      {{"run", "--chat-template-file", "", "hi"}, "expected a value, found an empty one"},
+      {{"run", "--chat-template", "x", "--chat-template-file", "y", "hi"}, "excludes"},
+      {{"run", "--no-cnv", "-sys", "x", "hi"}, "excludes"},
+      {{"serve", "--api-key-file", ""}, "--api-key-file: expected a value, found an empty one"},
+      {{"serve", "--host", ""}, "--host: expected a value, found an empty one"},
+      {{"inspect", ""}, "expected a value, found an empty one"},
+      {{"inspect", "--full"}, "--full requires --json"},
+      {{"tokenize", "hello", "-f", "/nope"}, "expected one of a text, --file and --jsonl"},
+      {{"tokenize", "hello", "--jsonl"}, "expected one of a text, --file and --jsonl"},
+      {{"template", "-f", "x", "-m", "y"}, "excludes"},
+      {{"bench", "-t", "4097"}, "threads: expected 0 to 4096, found 4097"},
+      {{"bench", "-t", "2147483648"}, "threads: expected 0 to 4096, found 2147483648"},
+      {{"bench", "-p", "0", "-n", "0"}, "expected a prompt or a generation to measure"},
       {{"bench", "-p", "x"}, "expected numbers such as 512"},
       {{"bench", "-o", "xml"}, "--output: expected md, json, jsonl or csv, found 'xml'"},
       {{"serve", "--log-level", "loud"}, "loud"},
@@ -108,6 +126,67 @@ TEST(CommandLine, AFileThatIsNoModelIsAFailureWithItsReason) {
     EXPECT_EQ(directory.exit_code, 1) << command;
     EXPECT_THAT(directory.err, HasSubstr("expected a file, found a directory")) << command;
   }
+}
+
+TEST(CommandLine, AFileThatCantBeReadIsAFailure) {
+  const std::string loop = ::testing::TempDir() + "ferrox-loop";
+  std::filesystem::remove(loop);
+  std::filesystem::create_symlink(loop, loop);
+  for (const std::string& path : {loop, std::string(300, 'a'), std::string(5000, 'a'), std::string("/proc/self/mem")}) {
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"run", "hi", "-f", path},
+                                               {"run", "hi", "--chat-template-file", path},
+                                               {"run", "hi", "-m", path},
+                                               {"serve", "--api-key-file", path},
+                                               {"tokenize", "-f", path},
+                                               {"template", "--messages", path}}) {
+      const auto result = run_ferrox(arguments);
+      EXPECT_EQ(result.exit_code, 1) << arguments[0] << " " << path.substr(0, 20);
+      EXPECT_THAT(result.err, ::testing::StartsWith("ferrox: error: "));
+    }
+  }
+  std::filesystem::remove(loop);
+}
+
+TEST(CommandLine, ARepeatableOptionTakesOneValueEachTime) {
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--stop", "foo"}, {"-r", "foo", "-r", "bar"}, {"-l", "5+1"}, {"--dry-sequence-breaker", "x"}}) {
+    std::vector<std::string> arguments = {"run", "-q", "-n", "1", "-t", "1"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back("hello");
+    EXPECT_EQ(run_ferrox(arguments).exit_code, 0) << options.front();
+  }
+  EXPECT_EQ(run_ferrox({"serve", "--api-key", "a", "stray"}).exit_code, 2);
+  EXPECT_EQ(run_ferrox({"serve", "--allowed-host", "a", "stray"}).exit_code, 2);
+  EXPECT_EQ(run_ferrox({"bench", "-pg", "1,2", "stray"}).exit_code, 2);
+}
+
+TEST(CommandLine, WordsOfAPromptStayAsTheyAre) {
+  const auto answer = [](std::vector<std::string> words) {
+    std::vector<std::string> arguments = {"run", "-q", "--no-cnv", "--temp", "0", "-n", "8", "-t", "1"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    return run_ferrox(arguments).out;
+  };
+  EXPECT_EQ(answer({"[hello,there]", "you"}), answer({"-p", "[hello,there] you"}));
+  EXPECT_EQ(answer({"--", "-x", "y"}), answer({"-p", "-x y"}));
+}
+
+TEST(CommandLine, WhatAFileSaysNeverReachesTheTerminalRawOrAtLength) {
+  const std::string path = ::testing::TempDir() + "ferrox-hostile-pre.gguf";
+  GgufWriter writer;
+  writer.set_string("general.architecture", "llama");
+  writer.set_string("tokenizer.ggml.model", "\x1b[2J" + std::string(100000, 'x'));
+  writer.set_strings("tokenizer.ggml.tokens", {"a"});
+  ASSERT_TRUE(writer.write(path));
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"tokenize", "-m", path, "hi"}, {"run", "-m", path, "hi"}}) {
+    const auto result = run_ferrox(arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr(path));
+    EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+    EXPECT_LT(result.err.size(), 3000u);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(CommandLine, LlamaCppShortFlagsAreUnderstood) {

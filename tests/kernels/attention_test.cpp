@@ -7,12 +7,15 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "base/half.h"
 #include "kernels/guarded_memory.h"
+#include "kernels/scalar_kv_row.h"
 #include "kernels/supported_isas.h"
 #include "support/random_weights.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox {
 namespace {
@@ -32,10 +35,12 @@ struct Problem {
   int window = 0;
   float softcap = 0.0f;
   DType dtype = DType::kF32;
-  float size = 1.0f;               ///< of queries
-  std::vector<float> sinks = {};   ///< [n_heads] or empty
-  std::vector<float> slopes = {};  ///< [n_heads] or empty
+  float size = 1.0f;                  ///< of queries
+  std::optional<DType> v_dtype = {};  ///< like K's otherwise
+  std::vector<float> sinks = {};      ///< [n_heads] or empty
+  std::vector<float> slopes = {};     ///< [n_heads] or empty
 
+  DType value_type() const { return v_dtype.value_or(dtype); }
   int64_t n_positions() const { return first + n_rows; }
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(k_dim)); }
   std::string name() const {
@@ -44,26 +49,48 @@ struct Problem {
   }
 };
 
-/// What a KV cell of this type gives back.
-float stored(float value, DType dtype) {
-  if (dtype == DType::kF16) return half_to_float(float_to_half(value));
-  return dtype == DType::kBF16 ? bf16_to_float(float_to_bf16(value)) : value;
+/// What a KV row of this type gives back, as it was before any rotation.
+std::vector<float> stored(std::vector<float> row, DType dtype) {
+  const auto n = static_cast<int64_t>(row.size());
+  if (find_kv_type(dtype)->block_elements > 1) {
+    const auto back = testing::scalar_load_row(testing::scalar_store_row(row, dtype), n, dtype);
+    return dtype == DType::kTurbo4 ? testing::rotated(back) : back;
+  }
+  for (float& value : row) {
+    if (dtype == DType::kF16) value = half_to_float(float_to_half(value));
+    if (dtype == DType::kBF16) value = bf16_to_float(float_to_bf16(value));
+  }
+  return row;
+}
+
+/// n_rows random rows of `dim`, as `dtype` gives them back.
+struct KeptRows {
+  std::vector<float> written;
+  std::vector<float> kept;
+};
+KeptRows make_rows(int64_t n_rows, int64_t dim, DType dtype, uint32_t seed) {
+  KeptRows rows{testing::random_floats(n_rows * dim, 1.0f, seed), {}};
+  for (int64_t i = 0; i < n_rows; ++i) {
+    const auto first = rows.written.begin() + i * dim;
+    const std::vector<float> kept = stored({first, first + dim}, dtype);
+    rows.kept.insert(rows.kept.end(), kept.begin(), kept.end());
+  }
+  return rows;
 }
 
 struct Inputs {
   std::vector<float> q;  ///< [n_rows][n_heads][k_dim]
   std::vector<float> k;  ///< [n_positions][k_dim], as stored
   std::vector<float> v;  ///< [n_positions][v_dim]
+  std::vector<float> written_k;
+  std::vector<float> written_v;
 };
 
 Inputs make_inputs(const Problem& p) {
-  Inputs in{testing::random_floats(int64_t{p.n_rows} * p.n_heads * p.k_dim, p.size, 1),
-            testing::random_floats(p.n_positions() * p.k_dim, 1.0f, 2),
-            testing::random_floats(p.n_positions() * p.v_dim, 1.0f, 3)};
-  for (std::vector<float>* values : {&in.k, &in.v}) {
-    for (float& value : *values) value = stored(value, p.dtype);
-  }
-  return in;
+  const KeptRows k = make_rows(p.n_positions(), p.k_dim, p.dtype, 2);
+  const KeptRows v = make_rows(p.n_positions(), p.v_dim, p.value_type(), 3);
+  return {testing::random_floats(int64_t{p.n_rows} * p.n_heads * p.k_dim, p.size, 1), k.kept, v.kept, k.written,
+          v.written};
 }
 
 /// One KV head of three in pages that lie in a shuffled order; the other heads and unused rows hold NaN. Each page's
@@ -74,25 +101,24 @@ class PagedKv {
   static constexpr int kHead = 2;
 
   PagedKv(const KernelTable& table, const Problem& p, const Inputs& in, int page_rows)
-      : element_bytes_(p.dtype == DType::kF32 ? 4 : 2),
-        pages_(page_table(p.n_positions(), page_rows)),
-        k_(cells(p.k_dim, page_rows)),
-        v_(cells(p.v_dim, page_rows)) {
+      : pages_(page_table(p.n_positions(), page_rows)),
+        k_(cells(row_bytes(p.k_dim, p.dtype), page_rows)),
+        v_(cells(row_bytes(p.v_dim, p.value_type()), page_rows)) {
     view_ = {k_.data(),
              v_.data(),
              p.dtype,
-             p.dtype,
+             p.value_type(),
              page_rows,
              kHeads,
              p.k_dim,
              p.v_dim,
-             p.k_dim * element_bytes_,
-             p.v_dim * element_bytes_};
+             row_bytes(p.k_dim, p.dtype),
+             row_bytes(p.v_dim, p.value_type())};
     for (int64_t position = 0; position < p.n_positions(); ++position) {
       const int32_t page = pages_[static_cast<size_t>(position / page_rows)];
       const int row = static_cast<int>(position % page_rows);
-      table.store_row(in.k.data() + position * p.k_dim, p.k_dim, p.dtype, view_.k_row(page, kHead, row));
-      table.store_row(in.v.data() + position * p.v_dim, p.v_dim, p.dtype, view_.v_row(page, kHead, row));
+      table.store_row(in.written_k.data() + position * p.k_dim, p.k_dim, p.dtype, view_.k_row(page, kHead, row));
+      table.store_row(in.written_v.data() + position * p.v_dim, p.v_dim, p.value_type(), view_.v_row(page, kHead, row));
     }
   }
 
@@ -106,12 +132,14 @@ class PagedKv {
     std::shuffle(pages.begin(), pages.end(), std::mt19937(4));
     return pages;
   }
-  std::vector<std::byte> cells(int dim, int page_rows) const {
-    return std::vector<std::byte>(pages_.size() * kHeads * static_cast<size_t>(page_rows * dim * element_bytes_),
-                                  std::byte{0xff});
+  static int row_bytes(int dim, DType dtype) {
+    const KvType& type = *find_kv_type(dtype);
+    return dim / type.block_elements * type.block_bytes;
+  }
+  std::vector<std::byte> cells(int bytes, int page_rows) const {
+    return std::vector<std::byte>(pages_.size() * kHeads * static_cast<size_t>(page_rows * bytes), std::byte{0xff});
   }
 
-  int element_bytes_;
   std::vector<int32_t> pages_;
   Guarded<std::byte> k_;
   Guarded<std::byte> v_;
@@ -170,6 +198,11 @@ std::vector<float> attend(const KernelTable& table, const Problem& p, const Inpu
 }
 
 /// One query over positions [start, end) in double precision, and how far floats may be from it.
+/// Of a float rotation and its inverse here: a rounding for each of up to 7 levels and the scale, twice.
+constexpr double kRotationError = 16 * kHalfUlp;
+
+double norm(const float* x, int n) { return std::sqrt(std::inner_product(x, x + n, x, 0.0)); }
+
 struct Judged {
   std::vector<double> out;    ///< [v_dim]
   std::vector<double> bound;  ///< [v_dim]
@@ -179,15 +212,17 @@ Judged judge(const Problem& p, const Inputs& in, const float* q, size_t head, in
   std::vector<double> scores;
   double score_error = 0.0;
   for (int64_t position = start; position < end; ++position) {
+    const float* k = in.k.data() + position * p.k_dim;
     double dot = 0.0;
     double terms = 0.0;
     for (int d = 0; d < p.k_dim; ++d) {
-      const double term = double{q[d]} * in.k[static_cast<size_t>(position * p.k_dim + d)];
+      const double term = double{q[d]} * k[d];
       dot += term;
       terms += std::abs(term);
     }
     double score = dot * p.scale();
     double error = (terms * (p.k_dim + 2) + std::abs(dot)) * p.scale() * kHalfUlp;
+    if (p.dtype == DType::kTurbo4) error += kRotationError * norm(q, p.k_dim) * norm(k, p.k_dim) * p.scale();
     if (p.softcap != 0.0f) {
       score = p.softcap * std::tanh(score / p.softcap);
       error += p.softcap * (kExpError / 2 + 8 * kHalfUlp);
@@ -203,10 +238,16 @@ Judged judge(const Problem& p, const Inputs& in, const float* q, size_t head, in
   const double top = std::max(sink, *std::max_element(scores.begin(), scores.end()));
   const double range = top - *std::min_element(scores.begin(), scores.end());
   const auto n = static_cast<double>(scores.size());
-  // A weight is off by its score's error, the rounding of score - max and that of exp; tiles are joined twice, each
-  // time scaled by an exp. Numerator and denominator both carry it.
-  const double weight_error = score_error + (2 * range + std::abs(top)) * kHalfUlp + 3 * kExpError;
-  const double sum_error = (kAttentionTile + 3 * n / kAttentionTile + 12) * kHalfUlp;
+  // A weight is off by its score's error, the rounding of score - max and that of exp; it is scaled by an exp whenever
+  // a later tile or span has a larger score, 8 times in a span at most, and each time score - max is rounded again. A
+  // sum has a rounding for each position of its span, and three for each tile and span. Numerator and denominator carry
+  // it.
+  const double n_spans = n / (kAttentionTile * kAttentionSpanTiles) + 1;
+  const double n_scalings = kAttentionSpanTiles + 2 * n_spans;
+  const double weight_error =
+      score_error + (2 * range + std::abs(top)) * kHalfUlp + n_scalings * (kExpError + range * kHalfUlp);
+  const double in_span = std::min<double>(n, kAttentionTile * kAttentionSpanTiles);
+  const double sum_error = (in_span + 3 * n_scalings + 12) * kHalfUlp;
   Judged judged{std::vector<double>(static_cast<size_t>(p.v_dim)), std::vector<double>(static_cast<size_t>(p.v_dim))};
   double sum = std::exp(sink - top);
   for (const double score : scores) sum += std::exp(score - top);
@@ -219,6 +260,13 @@ Judged judge(const Problem& p, const Inputs& in, const float* q, size_t head, in
       size += weight * std::abs(v);
     }
     judged.bound[static_cast<size_t>(d)] = 2 * size * (weight_error + sum_error) + 1e-30;
+  }
+  if (p.value_type() == DType::kTurbo4) {  // each element of the rotated sum carries its error to all
+    double sizes = 0.0;
+    for (const double bound : judged.bound) sizes += bound;
+    double largest = 0.0;
+    for (int64_t i = start; i < end; ++i) largest = std::max(largest, norm(in.v.data() + i * p.v_dim, p.v_dim));
+    for (double& bound : judged.bound) bound = sizes + kRotationError * largest;
   }
   return judged;
 }
@@ -263,6 +311,19 @@ TEST(Attention, EveryHeadSizeAndType) {
   }
   expect_attention({.k_dim = 80, .v_dim = 48, .first = 70});
   expect_attention({.k_dim = 24, .v_dim = 128, .first = 70, .dtype = DType::kF16});
+}
+
+TEST(Attention, EveryElementTypeOfKvMemory) {
+  for (const KvType& type : kKvTypes) {
+    for (const int dim : {32, 64, 96, 128}) {
+      expect_attention({.k_dim = dim, .v_dim = dim, .n_heads = 4, .first = 130, .dtype = type.dtype});
+      if (HasFatalFailure()) return;
+    }
+    for (const KvType& other : kKvTypes) {
+      expect_attention({.k_dim = 96, .v_dim = 64, .first = 70, .dtype = type.dtype, .v_dtype = other.dtype});
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST(Attention, FirstPositionsAndTileEdges) {
@@ -329,10 +390,10 @@ TEST(Attention, UnseenPositionsCannotReachARow) {
     Inputs in = make_inputs(p);
     const std::vector<float> clean = attend(*table, p, in, 16);
     for (const float poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-      std::fill_n(in.k.end() - 16, 16, poison);  // the last row's own
-      std::fill_n(in.v.end() - 16, 16, poison);
-      std::fill_n(in.k.begin() + 31 * 16, 16, poison);  // only the first row sees position 31
-      std::fill_n(in.v.begin() + 31 * 16, 16, poison);
+      std::fill_n(in.written_k.end() - 16, 16, poison);  // the last row's own
+      std::fill_n(in.written_v.end() - 16, 16, poison);
+      std::fill_n(in.written_k.begin() + 31 * 16, 16, poison);  // only the first row sees position 31
+      std::fill_n(in.written_v.begin() + 31 * 16, 16, poison);
       const std::vector<float> out = attend(*table, p, in, 16);
       const auto row = [](const std::vector<float>& values, int i) {
         return std::vector<float>(values.begin() + i * 32, values.begin() + (i + 1) * 32);

@@ -102,6 +102,45 @@ test('errors are of the classes and codes that the client knows', async () => {
   await assert.rejects(client.embeddings.create({ model: 'any', input: 'x', encoding_format: 'float' }), OpenAI.NotFoundError);
 });
 
+test('fields that cannot be served are refused by name', async () => {
+  const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
+  const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }] }];
+  const refusals = [
+    [{ tools: [tool] }, 501, 'tools'],
+    [{ response_format: { type: 'json_object' } }, 501, 'response_format'],
+    [{ messages: image }, 501, 'messages[0].content[0].type'],
+    [{ max_tokens: 10 ** 18 }, 400, 'max_tokens'],
+    [{ n: 129 }, 400, 'n'],
+    [{ temperature: -1 }, 400, 'temperature'],
+    [{ logit_bias: { '-1': 1 } }, 400, 'logit_bias'],
+    [{ top_logprobs: 5 }, 400, 'top_logprobs'],
+    [{ stream: true, stream_options: { include_usage: 'yes' } }, 400, 'stream_options.include_usage'],
+  ];
+  for (const [fields, status, param] of refusals) {
+    await assert.rejects(client.chat.completions.create({ ...greedy, ...fields }), (error) => {
+      assert.equal(error.status, status, param);
+      assert.equal(error.param, param);
+      return true;
+    });
+  }
+});
+
+test('fields without effect are named in a header, nested ones too', async () => {
+  const messages = [{ role: 'user', content: 'Hi', foo: 1 }];
+  const fields = { ...greedy, messages, user: 'me', stream: true, stream_options: { include_obfuscation: true, bar: 1 } };
+  const { data, response } = await client.chat.completions.create(fields).withResponse();
+  for await (const chunk of data) assert.equal(chunk.object, 'chat.completion.chunk');
+  const ignored = response.headers.get('x-ferrox-ignored').split(', ').sort();
+  assert.deepEqual(ignored, ['messages[].foo', 'stream_options.bar', 'stream_options.include_obfuscation', 'user']);
+});
+
+test('a key that stands twice in an object is refused', async () => {
+  const body = '{"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 2, "max_tokens": 3}';
+  const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', body });
+  assert.equal(response.status, 400);
+  assert.match((await response.json()).error.message, /max_tokens/);
+});
+
 test('an aborted stream frees the server', async () => {
   const stream = await client.chat.completions.create({ ...greedy, max_tokens: 3000, ignore_eos: true, stream: true });
   for await (const chunk of stream) {

@@ -91,6 +91,16 @@ TEST(Chat, TemplateVariablesThatNobodyReadsAreListed) {
   EXPECT_THAT(response.headers.at("x-ferrox-ignored"), HasSubstr("no_such_name"));
 }
 
+TEST(Chat, WhatATemplateDoesntReadOfAMessageIsListedOnce) {
+  const Json part = {{"type", "text"}, {"text", "hi"}, {"cache_control", {{"type", "ephemeral"}}}};
+  const Json messages = Json::array(
+      {{{"role", "user"}, {"content", "a"}, {"foo", 1}, {"refusal", nullptr}, {"annotations", Json::array()}},
+       {{"role", "user"}, {"content", Json::array({part})}, {"foo", 2}}});
+  const RawResponse response = shared_server().chat(ask(messages));
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(response.headers.at("x-ferrox-ignored"), "messages[].foo, messages[].content[].cache_control");
+}
+
 TEST(Chat, LogprobsCoverTheAnswer) {
   const Json body =
       Json::parse(shared_server()

@@ -64,6 +64,8 @@ TEST(Endpoints, CancelNamesARunningRequest) {
   EXPECT_EQ(shared_server().call("POST", "/v1/cancel", {{"id", "cmpl-none"}}).status, 404);
   EXPECT_EQ(shared_server().call("POST", "/v1/cancel", {{"id", 7}}).status, 400);
   EXPECT_EQ(shared_server().call("POST", "/v1/cancel", Json::array()).status, 400);
+  const RawResponse listed = shared_server().call("POST", "/v1/cancel", {{"id", "cmpl-none"}, {"why", "because"}});
+  EXPECT_EQ(listed.headers.at("x-ferrox-ignored"), "why");
 }
 
 TEST(Endpoints, ForeignHostsAndOriginsAreRefused) {
@@ -100,6 +102,12 @@ TEST(Endpoints, StrictServersRefuseNamesTheyDontKnow) {
   EXPECT_EQ(code_of(rig.complete({{"prompt", "x"}, {"model", "gpt-4"}})), "model_not_found");
   EXPECT_THAT(rig.complete({{"prompt", "x"}, {"model", id}, {"made_up", 1}}).body, HasSubstr("made_up"));
   EXPECT_EQ(rig.complete({{"prompt", "x"}, {"model", id}, {"max_tokens", 1}}).status, 200);
+  const auto say = [&](const Json& message) {
+    return rig.chat({{"messages", Json::array({message})}, {"model", id}, {"max_tokens", 1}});
+  };
+  EXPECT_EQ(say({{"role", "user"}, {"content", "x"}, {"name", "bob"}}).status, 200);
+  EXPECT_THAT(say({{"role", "user"}, {"content", "x"}, {"foo", 1}}).body, HasSubstr("messages[].foo"));
+  EXPECT_THAT(rig.call("POST", "/v1/cancel", {{"id", "x"}, {"why", 1}}).body, HasSubstr("why"));
 }
 
 TEST(Endpoints, StrangersNeedAKeyOrAWord) {

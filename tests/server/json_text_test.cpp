@@ -28,6 +28,17 @@ TEST(JsonText, MalformedTextIsAnErrorWithItsPlace) {
   }
 }
 
+TEST(JsonText, AKeyStandsOnceInAnObject) {
+  for (const char* text : {R"({"a":1,"a":2})", R"({"a":{"b":1,"b":1}})", R"([{"x":1},{"a":1,"c":[{"a":2}],"a":3}])",
+                           R"({"a":1,"\u0061":2})"}) {
+    EXPECT_FALSE(parse_json(text)) << text;
+  }
+  for (const char* text :
+       {R"({"a":{"a":1},"b":{"a":1}})", R"([{"a":1},{"a":1}])", R"({"a":[{"b":1},{"b":1}],"b":2})"}) {
+    EXPECT_TRUE(parse_json(text)) << text;
+  }
+}
+
 TEST(JsonText, DepthIsBounded) {
   EXPECT_TRUE(parse_json(repeat("[", kMaxJsonDepth) + repeat("]", kMaxJsonDepth)));
   EXPECT_THAT(parse_json(repeat("[", kMaxJsonDepth + 1) + repeat("]", kMaxJsonDepth + 1)).error().message,

@@ -77,7 +77,7 @@ TEST(RequestFields, EverySamplerIsReached) {
   EXPECT_EQ(request_of(parsed).max_tokens, 9);
   EXPECT_EQ(request_of(parsed).timeout_ms, 1500);
   EXPECT_THAT(request_of(parsed).stop_tokens, ElementsAre(4, 5));
-  EXPECT_TRUE(parsed->ignored.empty());
+  EXPECT_TRUE(parsed->request.ignored.empty());
 }
 
 /// Walks the table: a new numeric field is tested the moment it exists.
@@ -165,6 +165,11 @@ TEST(RequestFields, LogitBiasByIdByTextAndAsPairs) {
                           R"("logit_bias":[[-5,1]])", R"("logit_bias":7)"}) {
     EXPECT_EQ(complete(bad).error().param, "logit_bias") << bad;
   }
+  for (const char* key : {"-1", "+5", "99999999999", "2147483648"}) {
+    const auto refused = complete((std::string("\"logit_bias\":{\"") + key + "\":1}").c_str());
+    ASSERT_FALSE(refused) << key;
+    EXPECT_EQ(refused.error().param, "logit_bias");
+  }
 }
 
 TEST(RequestFields, PromptsOfEveryKind) {
@@ -199,9 +204,46 @@ TEST(RequestFields, WhatIsNotServedIsRefusedByName) {
 TEST(RequestFields, WithoutEffectMeansListed) {
   const auto parsed = complete(R"("user":"me","made_up":1,"temperature":0)");
   ASSERT_TRUE(parsed);
-  EXPECT_THAT(parsed->ignored, UnorderedElementsAre("user", "made_up"));
+  EXPECT_THAT(parsed->request.ignored, UnorderedElementsAre("user", "made_up"));
   const auto strict = parse_completion(R"({"prompt":"x","user":"me","made_up":1})", UnknownFields::kRefused);
   EXPECT_EQ(strict.error().param, "made_up");
+}
+
+struct NestedName {
+  const char* fields;
+  const char* listed;
+  bool known;  ///< strict servers take it
+};
+
+TEST(RequestFields, NestedNamesWithoutEffectAreListedToo) {
+  const NestedName cases[] = {
+      {R"("stream":true,"stream_options":{"include_usage":true,"foo":1})", "stream_options.foo", false},
+      {R"("stream":true,"stream_options":{"include_obfuscation":true})", "stream_options.include_obfuscation", true},
+      {R"("stream_options":{"include_usage":true})", "stream_options", true},
+      {R"("response_format":{"type":"text","json_schema":{}})", "response_format.json_schema", false},
+      {R"("chat_template_kwargs":{"messages":[]})", "chat_template_kwargs.messages", true},
+      {R"("chat_template_kwargs":{"add_generation_prompt":false})", "chat_template_kwargs.add_generation_prompt", true},
+      {R"("chat_template_kwargs":{"bos_token":"x"})", "chat_template_kwargs.bos_token", true},
+  };
+  for (const NestedName& nested : cases) {
+    const auto parsed = chat(nested.fields);
+    ASSERT_TRUE(parsed) << nested.fields;
+    EXPECT_THAT(parsed->request.ignored, ElementsAre(nested.listed)) << nested.fields;
+    const auto strict = parse_chat(std::string(R"({"messages":[{"role":"user","content":"x"}],)") + nested.fields + "}",
+                                   UnknownFields::kRefused);
+    EXPECT_EQ(strict.has_value(), nested.known) << nested.fields;
+    if (!nested.known) {
+      EXPECT_EQ(strict.error().param, nested.listed);
+    }
+  }
+  EXPECT_EQ(chat(R"("stream_options":{"include_usage":7})").error().param, "stream_options.include_usage");
+  EXPECT_THAT(chat(R"("stream":true,"stream_options":{"include_usage":true})")->request.ignored, ElementsAre());
+  EXPECT_THAT(complete(R"("stream_options":null)")->request.ignored, ElementsAre());
+}
+
+TEST(RequestFields, RangesAreToldWithBothEnds) {
+  EXPECT_THAT(complete(R"("max_tokens":1000000000000000000)").error().message, HasSubstr("from -1 to 2147483647"));
+  EXPECT_THAT(complete(R"("stop_token_ids":[-1])").error().message, HasSubstr("from 0 to 2147483647"));
 }
 
 TEST(RequestFields, NamesInHeadersAreHarmless) {

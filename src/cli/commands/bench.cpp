@@ -17,8 +17,10 @@
 #include "cli/model_summary.h"
 #include "cli/model_work.h"
 #include "cli/option_table.h"
+#include "cli/output.h"
 #include "cli/peer_bench.h"
 #include "engine/evaluator.h"
+#include "gguf/in_file.h"
 #include "kernels/dispatch.h"
 
 namespace ferrox {
@@ -144,7 +146,7 @@ Result<std::vector<BenchRow>> measure(const Arguments& arguments, EvaluatorOptio
     if (!evaluator || evaluator->n_threads() != test.n_threads) {
       evaluator.reset();
       options.n_threads = test.n_threads;
-      TRY_ASSIGN(evaluator, Evaluator::load(file, options));
+      TRY_ASSIGN(evaluator, in_file(file, Evaluator::load(file, options)));
       probe.emplace(kernels, test.n_threads, mapped_weights(file));
     }
     BenchRunner runner(*evaluator, *probe, peer_run(arguments, file));
@@ -171,7 +173,7 @@ ExitCode run(const Arguments& arguments) {
   }
   const auto rows = measure(arguments, *options, *file, **kernels, *tests);
   if (!rows) return report_failure(rows.error());
-  fmt::print("{}", format_bench(bench_context(arguments, *file, **kernels), *rows, *format));
+  print_out("{}", format_bench(bench_context(arguments, *file, **kernels), *rows, *format));
   return ExitCode::kSuccess;
 }
 
@@ -191,9 +193,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   add_list(app, "-n,--n-gen", arguments->lists.n_gen, "generated tokens");
   add_list(app, "-d,--n-depth", arguments->lists.n_depth, "tokens of context before each test");
   add_list(app, "-t,--threads", arguments->lists.n_threads, "thread counts; 0: what this process may use");
-  app.add_option("--prompt-gen", arguments->lists.prompt_gen, "a prompt and then generation: PP,TG")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--prompt-gen", arguments->lists.prompt_gen, "a prompt and then generation: PP,TG");
   app.add_option("-r,--repetitions", arguments->n_repetitions, "times each test runs")
       ->capture_default_str()
       ->check(number_within(1, 10000));

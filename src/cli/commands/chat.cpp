@@ -8,6 +8,7 @@
 #include "cli/engine_session.h"
 #include "cli/generation_options.h"
 #include "cli/load_options.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 
 namespace ferrox {
@@ -37,7 +38,7 @@ ExitCode run(const Arguments& arguments) {
   };
   ChatSession session(generate, arguments.system, request->sampling.seed);
   LineEditor editor(arguments.no_history ? "" : default_history_path());
-  if (is_terminal(Stream::kIn)) fmt::print(stderr, "{}; /help lists commands\n", (*engine)->model_id());
+  if (is_terminal(Stream::kIn)) print_err("{}; /help lists commands\n", (*engine)->model_id());
   return ChatLoop(session, editor, interrupts).run();
 }
 

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/cpu_name.h"
+#include "cli/output.h"
 #include "kernels/dispatch.h"
 
 namespace ferrox {
@@ -20,13 +21,13 @@ std::string isa_state(const KernelTable& isa, const KernelTable& active) {
 }
 
 void print_text(const KernelTable& active) {
-  fmt::print("ferrox   {}\n", kVersion);
-  fmt::print("cpu      {}\n", cpu_name());
-  fmt::print("threads  {}\n", available_threads());
-  fmt::print("memory   {} available\n", format_bytes(available_memory_bytes()));
-  fmt::print("isa\n");
+  print_out("ferrox   {}\n", kVersion);
+  print_out("cpu      {}\n", cpu_name());
+  print_out("threads  {}\n", available_threads());
+  print_out("memory   {} available\n", format_bytes(available_memory_bytes()));
+  print_out("isa\n");
   for (const auto* const* isa = all_isas; *isa != nullptr; ++isa) {
-    fmt::print("  {:<10} {}\n", (*isa)->name, isa_state(**isa, active));
+    print_out("  {:<10} {}\n", (*isa)->name, isa_state(**isa, active));
   }
 }
 
@@ -44,7 +45,7 @@ void print_json(const KernelTable& active) {
                                        {"isa_compiled", std::move(compiled)},
                                        {"isa_supported", std::move(supported)},
                                        {"isa_used", active.name}};
-  fmt::print("{}\n", json.dump(2));
+  print_out("{}\n", json.dump(2));
 }
 
 ExitCode run(bool as_json) {

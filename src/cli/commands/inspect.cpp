@@ -9,6 +9,8 @@
 #include "cli/model_file.h"
 #include "cli/model_summary.h"
 #include "cli/nearest_name.h"
+#include "cli/option_table.h"
+#include "cli/output.h"
 #include "cli/tensor_export.h"
 
 namespace ferrox {
@@ -29,30 +31,30 @@ struct Arguments {
 constexpr size_t kJsonElements = 256;
 
 void print_summary(const GgufFile& file, const ModelSummary& summary) {
-  fmt::print("file         {}\n", file.name());
-  fmt::print("gguf         version {}\n", file.version());
-  fmt::print("architecture {}\n", summary.architecture.empty() ? "not stated" : printable(summary.architecture, 100));
-  fmt::print("parameters   {}\n", summary.n_parameters);
-  fmt::print("weights      {}\n", format_bytes(file.tensor_bytes()));
+  print_out("file         {}\n", printable(file.name(), 1000));
+  print_out("gguf         version {}\n", file.version());
+  print_out("architecture {}\n", summary.architecture.empty() ? "not stated" : printable(summary.architecture, 100));
+  print_out("parameters   {}\n", summary.n_parameters);
+  print_out("weights      {}\n", format_bytes(file.tensor_bytes()));
   if (summary.kv_bytes_per_token) {
-    fmt::print("kv cache     {} bytes a token (f16)\n", *summary.kv_bytes_per_token);
+    print_out("kv cache     {} bytes a token (f16)\n", *summary.kv_bytes_per_token);
   }
 }
 
 void print_types(const ModelSummary& summary) {
   if (summary.types.empty()) return;
-  fmt::print("\n{:<10} {:>8} {:>16} {:>12}\n", "type", "tensors", "parameters", "size");
+  print_out("\n{:<10} {:>8} {:>16} {:>12}\n", "type", "tensors", "parameters", "size");
   for (const auto& share : summary.types) {
-    fmt::print("{:<10} {:>8} {:>16} {:>12}\n", share.type, share.n_tensors, share.n_elements,
-               format_bytes(share.size_bytes));
+    print_out("{:<10} {:>8} {:>16} {:>12}\n", share.type, share.n_tensors, share.n_elements,
+              format_bytes(share.size_bytes));
   }
 }
 
 void print_tensors(const GgufFile& file) {
-  fmt::print("\ntensors\n");
+  print_out("\ntensors\n");
   for (const auto& tensor : file.tensors()) {
-    fmt::print("  {:<40} {:<8} {}\n", printable(tensor.name, 200), dtype_name(tensor.dtype),
-               fmt::join(tensor.dims, " x "));
+    print_out("  {:<40} {:<8} {}\n", printable(tensor.name, 200), dtype_name(tensor.dtype),
+              fmt::join(tensor.dims, " x "));
   }
 }
 
@@ -60,9 +62,9 @@ void print_text(const GgufFile& file, const Arguments& arguments) {
   const ModelSummary summary = summarize(file);
   print_summary(file, summary);
   print_types(summary);
-  fmt::print("\nmetadata\n");
+  print_out("\nmetadata\n");
   for (const auto& [key, value] : file.metadata().entries()) {
-    fmt::print("  {:<40} {}\n", printable(key, 200), metadata_line(value));
+    print_out("  {:<40} {}\n", printable(key, 200), metadata_line(value));
   }
   if (arguments.list_tensors) print_tensors(file);
 }
@@ -111,16 +113,19 @@ ExitCode write_tensor(const GgufFile& file, const Arguments& arguments) {
   }
   const auto written = export_tensor(*tensor, arguments.out);
   if (!written) return report_failure(written.error());
-  fmt::print(stderr, "{}: {} float32 numbers\n", arguments.out, tensor->n_elements);
+  print_err("{}: {} float32 numbers\n", arguments.out, tensor->n_elements);
   return ExitCode::kSuccess;
 }
 
 ExitCode run(const Arguments& arguments) {
   const auto file = open_model_file(arguments.path);
   if (!file) return report_failure(file.error());
+  if (!arguments.tensor.empty() && arguments.list_tensors) {
+    return report_usage(make_error(ErrorCode::kInvalidArgument, "expected --tensor or --tensors, found both"));
+  }
   if (!arguments.tensor.empty()) return write_tensor(*file, arguments);
   if (arguments.json) {
-    fmt::print("{}\n", file_json(*file, arguments).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_out("{}\n", file_json(*file, arguments).dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     print_text(*file, arguments);
   }
@@ -129,13 +134,13 @@ ExitCode run(const Arguments& arguments) {
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("file,-m,--model", arguments->path, "a GGUF file; without it the bundled model");
-  app.add_flag("--json", arguments->json, "print JSON");
-  app.add_flag("--full", arguments->full, "with --json: long arrays in full");
+  app.add_option("file,-m,--model", arguments->path, "a GGUF file; without it the bundled model")->check(not_empty());
+  auto* json = app.add_flag("--json", arguments->json, "print JSON");
+  app.add_flag("--full", arguments->full, "with --json: long arrays in full")->needs(json);
   app.add_flag("--tensors", arguments->list_tensors, "list every tensor");
-  auto* tensor = app.add_option("--tensor", arguments->tensor, "write this tensor as float32");
-  auto* out = app.add_option("-o,--out", arguments->out, "where --tensor writes");
-  tensor->needs(out);
+  auto* tensor = app.add_option("--tensor", arguments->tensor, "write this tensor as float32")->check(not_empty());
+  auto* out = app.add_option("-o,--out", arguments->out, "where --tensor writes")->check(not_empty());
+  tensor->needs(out)->excludes(json);
   out->needs(tensor);
   return [arguments] { return run(*arguments); };
 }

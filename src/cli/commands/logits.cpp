@@ -12,6 +12,7 @@
 #include "cli/model_file.h"
 #include "cli/option_table.h"
 #include "engine/evaluator.h"
+#include "gguf/in_file.h"
 
 namespace ferrox {
 namespace {
@@ -86,7 +87,7 @@ Result<Plan> make_plan(const Arguments& arguments) {
 
 Result<void> compute(const Arguments& arguments, const Plan& plan) {
   TRY_ASSIGN(const auto file, open_model_file(arguments.model_path));
-  TRY_ASSIGN(auto evaluator, Evaluator::load(file, plan.evaluator));
+  TRY_ASSIGN(auto evaluator, in_file(file, Evaluator::load(file, plan.evaluator)));
   return write_logits(evaluator, plan.tokens, static_cast<size_t>(plan.chunk), arguments.out);
 }
 
@@ -102,7 +103,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   add_model_option(app, arguments->model_path);
   add_thread_option(app, arguments->n_threads);
   app.add_option("--tokens", arguments->tokens, "token ids joined by commas")->required();
-  app.add_option("-o,--out", arguments->out, "the file to write")->required();
+  app.add_option("-o,--out", arguments->out, "the file to write")->required()->check(not_empty());
   app.add_option("--chunk", arguments->chunk, "tokens of one pass; 0: as many as fit")
       ->check(number_within(0, 1 << 20));
   app.add_option("--kv-type", arguments->kv_type, "element type of cached keys and values: f32, f16, bf16");

@@ -1,5 +1,4 @@
 // What does the model answer to one prompt? The text on stdout, the speed on stderr.
-#include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
@@ -10,6 +9,8 @@
 #include "cli/generation_options.h"
 #include "cli/input_text.h"
 #include "cli/load_options.h"
+#include "cli/option_table.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 
 namespace ferrox {
@@ -41,7 +42,8 @@ Result<std::string> prompt_text(const Arguments& arguments) {
     text += (text.empty() ? "" : "\n\n") + without_last_newline(std::move(file_text));
   }
   if (text.empty() && arguments.prompt_file.empty() && !is_terminal(Stream::kIn)) {
-    text = without_last_newline(read_all(std::cin));
+    TRY_ASSIGN(auto piped, read_text_file("-"));
+    text = without_last_newline(std::move(piped));
   }
   if (text.empty())
     return make_error(ErrorCode::kInvalidArgument, "no prompt: give one as argument, with -f or in a pipe");
@@ -67,7 +69,7 @@ ExitCode answer(const Arguments& arguments, const EngineOptions& options, Genera
   const InterruptGuard interrupts;
   const auto answer = print_answer(**engine, std::move(request), interrupts);
   if (!answer) return report_failure(answer.error());
-  if (!arguments.quiet) fmt::print(stderr, "[{}; seed {}]\n", speed_line(answer->usage), seed);
+  if (!arguments.quiet) print_err("[{}; seed {}]\n", speed_line(answer->usage), seed);
   return answer->reason == FinishReason::kCancelled ? ExitCode::kInterrupted : ExitCode::kSuccess;
 }
 
@@ -84,20 +86,25 @@ ExitCode run(const Arguments& arguments) {
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("prompt", arguments->words, "what to ask; its words may stand unquoted");
-  app.add_option("-p,--prompt", arguments->prompt, "the same, as a flag");
-  app.add_option("-f,--file", arguments->prompt_file, "read the prompt from a file; -: standard input");
-  app.add_option("--system-prompt", arguments->system, "what the model is told before the prompt");
-  app.add_flag("--no-cnv,--no-conversation", arguments->raw, "continue the text as it is, without the chat template");
+  app.footer("Words that belong to no option are the prompt: ferrox run -n 20 Why is the sky blue?");
+  app.add_option("-p,--prompt", arguments->prompt, "what to ask; words without a flag come before it");
+  app.add_option("-f,--file", arguments->prompt_file, "read the prompt from a file; -: standard input")
+      ->check(not_empty());
+  auto* system = app.add_option("--system-prompt", arguments->system, "what the model is told before the prompt");
+  app.add_flag("--no-cnv,--no-conversation", arguments->raw, "continue the text as it is, without the chat template")
+      ->excludes(system);
   app.add_flag("-q,--quiet", arguments->quiet, "no speed line");
   add_load_options(app, arguments->load);
   add_generation_options(app, arguments->generation);
-  return [arguments] { return run(*arguments); };
+  return [arguments, &app] {
+    arguments->words = words_of(app);
+    return run(*arguments);
+  };
 }
 
 }  // namespace
 
 extern const Command command_run;
-const Command command_run = {"run", "answers one prompt", add};
+const Command command_run = {"run", "answers one prompt", add, Words::kTaken};
 
 }  // namespace ferrox

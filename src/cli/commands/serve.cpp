@@ -77,16 +77,20 @@ constexpr OptionRow<EngineOptions> kCapacityRows[] = {
 void add_server_options(CLI::App& app, Arguments& arguments) {
   constexpr const char* kGroup = "Server";
   ServerOptions& server = arguments.server;
-  app.add_option("--host", server.host, "address to listen on")->capture_default_str()->group(kGroup);
+  app.add_option("--host", server.host, "address to listen on")
+      ->capture_default_str()
+      ->check(not_empty())
+      ->group(kGroup);
   app.add_option("--port", server.port, "port to listen on; 0: a free one")->capture_default_str()->group(kGroup);
-  app.add_option("--api-key", server.api_keys, "a key that callers must give, repeatable")
+  add_repeatable(app, "--api-key", server.api_keys, "a key that callers must give, repeatable")
       ->delimiter(',')
       ->group(kGroup);
-  app.add_option("--api-key-file", arguments.api_key_file, "keys, one a line")->group(kGroup);
+  app.add_option("--api-key-file", arguments.api_key_file, "keys, one a line")->check(not_empty())->group(kGroup);
   app.add_flag("--allow-unauthenticated-remote", server.allow_unauthenticated_remote,
                "serve other machines without a key")
       ->group(kGroup);
-  app.add_option("--allowed-host", server.allowed_hosts, "a name that Host and Origin may carry, repeatable")
+  add_repeatable(app, "--allowed-host", server.allowed_hosts, "a name that Host and Origin may carry, repeatable")
+      ->check(not_empty())
       ->group(kGroup);
   app.add_flag("--strict", server.strict_fields, "refuse fields that aren't known")->group(kGroup);
   app.add_flag("--strict-model", server.strict_model, "refuse other model names than this model's")->group(kGroup);

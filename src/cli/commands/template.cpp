@@ -9,6 +9,9 @@
 #include "cli/input_text.h"
 #include "cli/load_options.h"
 #include "cli/model_file.h"
+#include "cli/option_table.h"
+#include "cli/output.h"
+#include "gguf/in_file.h"
 #include "text/jinja/template.h"
 #include "text/vocabulary.h"
 
@@ -32,8 +35,8 @@ struct TemplateSource {
 Result<TemplateSource> template_of_model(const std::string& path) {
   TRY_ASSIGN(const auto file, open_model_file(path));
   TemplateSource source;
-  TRY_ASSIGN(source.jinja, file.metadata().get_string("tokenizer.chat_template"));
-  TRY_ASSIGN(const auto vocabulary, Vocabulary::load(file.metadata()));
+  TRY_ASSIGN(source.jinja, in_file(file, file.metadata().get_string("tokenizer.chat_template")));
+  TRY_ASSIGN(const auto vocabulary, in_file(file, Vocabulary::load(file.metadata())));
   if (const auto bos = vocabulary.bos()) source.trusted["bos_token"] = vocabulary.text(*bos);
   if (const auto eos = vocabulary.eos()) source.trusted["eos_token"] = vocabulary.text(*eos);
   return source;
@@ -78,18 +81,22 @@ Result<std::string> render(const Arguments& arguments) {
 ExitCode run(const Arguments& arguments) {
   const auto text = render(arguments);
   if (!text) return report_failure(text.error());
-  std::fwrite(text->data(), 1, text->size(), stdout);
+  write_text(stdout, *text);
   return ExitCode::kSuccess;
 }
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   add_model_option(app, arguments->model_path);
-  app.add_option("-f,--file", arguments->template_file, "a Jinja template; without it the model's");
+  app.add_option("-f,--file", arguments->template_file, "a Jinja template; without it the model's")
+      ->check(not_empty())
+      ->excludes(app.get_option("--model"));
   app.add_option("--messages", arguments->messages_file,
                  "JSON: an object of variables or a list of messages; -: standard input")
-      ->capture_default_str();
-  app.add_option("--now", arguments->now, "the clock that strftime_now reads: \"2025-03-14 09:26:53\"");
+      ->capture_default_str()
+      ->check(not_empty());
+  app.add_option("--now", arguments->now, "the clock that strftime_now reads: \"2025-03-14 09:26:53\"")
+      ->check(not_empty());
   return [arguments] { return run(*arguments); };
 }
 

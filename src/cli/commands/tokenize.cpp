@@ -10,6 +10,9 @@
 #include "cli/load_options.h"
 #include "cli/metadata_view.h"
 #include "cli/model_file.h"
+#include "cli/option_table.h"
+#include "cli/output.h"
+#include "gguf/in_file.h"
 #include "text/tokenizer.h"
 
 namespace ferrox {
@@ -48,8 +51,9 @@ ExitCode tokenize_lines(const Tokenizer& tokenizer, const Arguments& arguments) 
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto text = text_of_line(line, line_number);
     if (!text) return report_failure(text.error());
-    fmt::print("{{\"ids\": [{}]}}\n", fmt::join(encode(tokenizer, arguments, *text), ", "));
+    print_out("{{\"ids\": [{}]}}\n", fmt::join(encode(tokenizer, arguments, *text), ", "));
   }
+  if (std::cin.bad()) return report_failure(Error{ErrorCode::kIo, "standard input: can't read"});
   return ExitCode::kSuccess;
 }
 
@@ -63,19 +67,23 @@ ExitCode tokenize_text(const Tokenizer& tokenizer, const Arguments& arguments) {
   if (!text) return report_failure(text.error());
   const auto ids = encode(tokenizer, arguments, *text);
   if (arguments.ids_only) {
-    fmt::print("{}\n", fmt::join(ids, " "));
+    print_out("{}\n", fmt::join(ids, " "));
     return ExitCode::kSuccess;
   }
   for (const int32_t id : ids) {
-    fmt::print("{:>8}  {}\n", id, printable(tokenizer.token_bytes(id, SpecialText::kShow), kShownBytes));
+    print_out("{:>8}  {}\n", id, printable(tokenizer.token_bytes(id, SpecialText::kShow), kShownBytes));
   }
   return ExitCode::kSuccess;
 }
 
 ExitCode run(const Arguments& arguments) {
+  if (!arguments.text.empty() + !arguments.file.empty() + arguments.jsonl > 1) {
+    return report_usage(
+        make_error(ErrorCode::kInvalidArgument, "expected one of a text, --file and --jsonl, found several"));
+  }
   const auto file = open_model_file(arguments.model_path);
   if (!file) return report_failure(file.error());
-  const auto tokenizer = make_tokenizer(file->metadata());
+  const auto tokenizer = in_file(*file, make_tokenizer(file->metadata()));
   if (!tokenizer) return report_failure(tokenizer.error());
   return arguments.jsonl ? tokenize_lines(**tokenizer, arguments) : tokenize_text(**tokenizer, arguments);
 }
@@ -84,7 +92,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   add_model_option(app, arguments->model_path);
   app.add_option("text", arguments->text, "the text; without it -f or standard input");
-  app.add_option("-f,--file", arguments->file, "read the text from a file");
+  app.add_option("-f,--file", arguments->file, "read the text from a file")->check(not_empty());
   app.add_flag("--jsonl", arguments->jsonl,
                "read {\"text\": ...} lines from standard input, print {\"ids\": [...]} lines");
   app.add_flag("--special", arguments->special, "let the text spell special tokens");

@@ -63,6 +63,27 @@ inline float hmax(F v) {
   return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
 }
 
+/// Eight sums of eight lanes each: quarters, pairs, neighbours.
+inline __m256 add_quarters(__m256 a, __m256 b) {
+  return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+}
+inline __m256 add_pairs(__m256 a, __m256 b) {
+  const __m256d x = _mm256_castps_pd(a);
+  const __m256d y = _mm256_castps_pd(b);
+  return _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(x, y)), _mm256_castpd_ps(_mm256_unpackhi_pd(x, y)));
+}
+inline __m256 hsum8(const F* v) {
+  __m256 fours[4];
+  for (int i = 0; i < 4; ++i) {
+    fours[i] = add_quarters(_mm256_add_ps(v[i].lo, v[i].hi), _mm256_add_ps(v[i + 4].lo, v[i + 4].hi));
+  }
+  const __m256 a = add_pairs(fours[0], fours[1]);
+  const __m256 b = add_pairs(fours[2], fours[3]);
+  return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
+}
+/// Sixteen sums at once: lane i is hsum(v[i]), in the same order of additions.
+inline F hsum16(const F* v) { return {hsum8(v), hsum8(v + 8)}; }
+
 inline I zero_i() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
 inline I set1_i(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
 inline I load_i(const int32_t* p) {
@@ -199,6 +220,25 @@ inline __m256 widen_bf16(const uint8_t* p) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
 }
 inline F load_bf16(const uint8_t* p) { return {widen_bf16(p), widen_bf16(p + 16)}; }
+
+inline I load_bytes(const uint8_t* p) {
+  return {_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8)))};
+}
+inline I load_signed_bytes(const uint8_t* p) {
+  return {_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8)))};
+}
+inline __m256 lookup8(const float* table, __m256i indices) {
+  const __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), indices);
+  const __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), indices);
+  return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(indices, 28)));  // bit 3 becomes the sign
+}
+/// table[index] of sixteen floats, indices below 16.
+inline F lookup16(const float* table, I indices) { return {lookup8(table, indices.lo), lookup8(table, indices.hi)}; }
+
+/// Vectors of one row that attention weighs at once: four queries' sums fill half of the registers.
+constexpr int kWeighedVectors = 1;
 
 inline bool isa_supported() {
   __builtin_cpu_init();

@@ -47,6 +47,29 @@ inline float hmax(F v) {
   return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
 }
 
+/// Sixteen sums at once: lane i is hsum(v[i]), in the same order of additions. Halves, quarters, pairs, neighbours.
+inline F add_halves(F a, F b) {
+  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+}
+inline F add_quarters(F a, F b) {
+  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+}
+inline F add_pairs(F a, F b) {
+  const __m512d x = _mm512_castps_pd(a);
+  const __m512d y = _mm512_castps_pd(b);
+  return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(x, y)), _mm512_castpd_ps(_mm512_unpackhi_pd(x, y)));
+}
+inline F add_neighbours(F a, F b) {
+  return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
+}
+inline F hsum16(const F* v) {
+  F fours[4];
+  for (int i = 0; i < 4; ++i) {
+    fours[i] = add_quarters(add_halves(v[i], v[i + 4]), add_halves(v[i + 8], v[i + 12]));
+  }
+  return add_neighbours(add_pairs(fours[0], fours[1]), add_pairs(fours[2], fours[3]));
+}
+
 inline I zero_i() { return _mm512_setzero_si512(); }
 inline I set1_i(int32_t x) { return _mm512_set1_epi32(x); }
 inline I load_i(const int32_t* p) { return _mm512_loadu_si512(p); }
@@ -140,6 +163,18 @@ inline F load_bf16(const uint8_t* p) {
   const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16));
 }
+
+inline I load_bytes(const uint8_t* p) {
+  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline I load_signed_bytes(const uint8_t* p) {
+  return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+/// table[index] of sixteen floats, indices below 16.
+inline F lookup16(const float* table, I indices) { return _mm512_permutexvar_ps(indices, load_f(table)); }
+
+/// Vectors of one row that attention weighs at once: four queries' sums fill half of the registers.
+constexpr int kWeighedVectors = 4;
 
 inline bool isa_supported() {
   __builtin_cpu_init();

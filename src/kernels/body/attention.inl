@@ -1,10 +1,11 @@
 // How do query rows attend to the pages of one KV head?
 //
-// Positions are taken in tiles of kAttentionTile that start at absolute multiples of it, whatever the page size. A tile
-// gives (max, sum, weighted V); tiles join into a span of kAttentionSpanTiles, spans join in order. So a row's result
-// depends on its own query and on K and V, and a long context may be split between threads at spans.
+// Positions are taken in tiles of kAttentionTile that start at absolute multiples of it, whatever the page size. A span
+// of kAttentionSpanTiles tiles keeps a running (max, sum, weighted V); spans join in order. So a row's result depends
+// on its own query and on K and V, and a long context may be split between threads at spans.
 //
-// K of a tile is turned once into lanes = positions and V once into floats; all query vectors of the call share them.
+// A score is summed in sixteen lanes along the head and then across them, always in the same order. Rows of K are
+// widened to floats sixteen at a time, rows of V a tile at a time; all query vectors of the call share them.
 namespace ferrox {
 namespace {
 
@@ -14,6 +15,12 @@ struct SoftmaxState {
   float sum;
   float* v;
 };
+
+inline void clear(int64_t v_pad, SoftmaxState& state) {
+  state.max = 0.0f;
+  state.sum = 0.0f;
+  __builtin_memset(state.v, 0, static_cast<size_t>(v_pad) * 4);
+}
 
 /// Joins `part` into `total`; joining an empty part changes nothing.
 inline void join(const SoftmaxState& part, int64_t n, SoftmaxState& total) {
@@ -45,74 +52,141 @@ inline float join_sink(float sink, const SoftmaxState& total) {
 }
 
 struct AttentionScratch {
-  float* k_lanes;  ///< [k_dim][64 positions]
-  float* rows;     ///< [64 positions][k_dim], then [64][v_dim]: what is being turned
-  float* v;        ///< [64 positions][v_dim]
-  float* scores;   ///< [16 queries][64 positions]
-  float* q;        ///< [16 queries][k_dim]
-  float* span_v;   ///< [16 queries][v_dim]
-  float* total_v;  ///< [16 queries][v_dim]
+  float* k;        ///< [16 positions][k_pad]
+  float* v;        ///< [64 positions][v_pad]
+  float* scores;   ///< [queries + 1][64 positions]
+  float* q;        ///< [queries][k_pad]
+  float* span_v;   ///< [queries][v_pad]
+  float* total_v;  ///< [queries][v_pad]
 };
 
 inline AttentionScratch split_scratch(float* p, int64_t k_pad, int64_t v_pad) {
   AttentionScratch s;
-  s.k_lanes = p;
-  s.rows = s.k_lanes + kAttentionTile * k_pad;
-  s.v = s.rows + kAttentionTile * k_pad;
+  s.k = p;
+  s.v = s.k + 16 * k_pad;
   s.scores = s.v + kAttentionTile * v_pad;
-  s.q = s.scores + kAttentionRows * kAttentionTile;
+  s.q = s.scores + (kAttentionRows + 1) * kAttentionTile;
   s.span_v = s.q + kAttentionRows * k_pad;
   s.total_v = s.span_v + kAttentionRows * v_pad;
   return s;
 }
 
-/// Positions [first, last) of the tile into scratch; lanes outside hold zeros.
-inline void load_tile(const AttentionArgs& args, int64_t tile, int64_t first, int64_t last, const AttentionScratch& s) {
-  const int64_t k_pad = round_up_16(args.kv.k_dim);
-  const int64_t v_pad = round_up_16(args.kv.v_dim);
-  for (int64_t i = 0; i < kAttentionTile; ++i) {
-    const int64_t position = tile + i;
-    float* k_row = s.rows + i * k_pad;
-    float* v_row = s.v + i * v_pad;
-    if (position < first || position >= last) {
-      __builtin_memset(k_row, 0, static_cast<size_t>(k_pad) * 4);
-      __builtin_memset(v_row, 0, static_cast<size_t>(v_pad) * 4);
-      continue;
-    }
-    const int32_t page = args.pages.data()[position / args.kv.page_rows];
-    const int row = static_cast<int>(position % args.kv.page_rows);
-    load_row(args.kv.k_row(page, args.kv_head, row), args.kv.k_dim, args.kv.k_type, k_row);
-    load_row(args.kv.v_row(page, args.kv_head, row), args.kv.v_dim, args.kv.v_type, v_row);
-    for (int64_t j = args.kv.k_dim; j < k_pad; ++j) k_row[j] = 0.0f;
-    for (int64_t j = args.kv.v_dim; j < v_pad; ++j) v_row[j] = 0.0f;
-  }
-  alignas(64) float block[16][16];
-  for (int64_t i = 0; i < kAttentionTile; i += 16) {
-    for (int64_t d = 0; d < k_pad; d += 16) {
-      transpose16(reinterpret_cast<const uint8_t*>(s.rows + i * k_pad + d), k_pad * 4,
-                  reinterpret_cast<uint8_t*>(block));
-      for (int64_t j = 0; j < 16; ++j) store_f(s.k_lanes + (d + j) * kAttentionTile + i, load_f(block[j]));
+/// visit(position, page, row of it) for each of [first, last).
+template <class Visit>
+inline void for_each_row(const AttentionArgs& args, int64_t first, int64_t last, const Visit& visit) {
+  if (first >= last) return;
+  const int32_t* page = args.pages.data() + first / args.kv.page_rows;
+  int row = static_cast<int>(first % args.kv.page_rows);
+  for (int64_t position = first; position < last; ++position) {
+    visit(position, *page, row);
+    if (++row == args.kv.page_rows) {
+      row = 0;
+      ++page;
     }
   }
 }
 
-/// Scores of kQueries query vectors against the tile's 64 positions, before masking.
-template <int kQueries>
-inline void score_tile(const AttentionScratch& s, int first_query, int64_t k_dim, int64_t k_pad) {
-  F sum[kQueries][4];
-  for (int q = 0; q < kQueries; ++q) {
-    for (int p = 0; p < 4; ++p) sum[q][p] = zero_f();
+/// One side of what a call reads: K or V.
+struct RowSource {
+  const std::byte* base;
+  DType dtype;
+  int64_t dim;
+  int64_t row_bytes;
+};
+
+/// Positions [first, last) of those from `start` on, widened into [n][pad]; rows outside hold zeros.
+inline void widen_rows(const AttentionArgs& args, const RowSource& source, int64_t start, int64_t n, int64_t first,
+                       int64_t last, float* out) {
+  const int64_t pad = round_up_16(source.dim);
+  const int64_t from = first > start ? first : start;
+  const int64_t to = last < start + n ? last : start + n;
+  if (from > start || to < start + n) __builtin_memset(out, 0, static_cast<size_t>(n * pad) * 4);
+  for_each_row(args, from, to, [&](int64_t position, int32_t page, int row) {
+    const int64_t index = (static_cast<int64_t>(page) * args.kv.n_kv_heads + args.kv_head) * args.kv.page_rows + row;
+    float* widened = out + (position - start) * pad;
+    load_row(source.base + index * source.row_bytes, source.dim, source.dtype, widened);
+    for (int64_t i = source.dim; i < pad; ++i) widened[i] = 0.0f;
+  });
+}
+
+/// Rows that the next tile will read. They are asked for one by one between multiplications: many at once would wait
+/// for each other.
+struct Ahead {
+  const std::byte* rows[kAttentionTile] = {};
+  int n = 0;
+  int64_t row_bytes = 0;
+
+  // Inlined by order: the compiler takes a function that only prefetches for one without effect and drops its calls.
+  [[gnu::always_inline]] void prefetch(int i) const {
+    if (i >= n) return;
+    for (int64_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(rows[i] + at, 0, 2);
   }
-  for (int64_t d = 0; d < k_dim; ++d) {
-    F k[4];
-    for (int p = 0; p < 4; ++p) k[p] = load_f(s.k_lanes + d * kAttentionTile + p * 16);
-    for (int q = 0; q < kQueries; ++q) {
-      const F x = set1_f(s.q[(first_query + q) * k_pad + d]);
-      for (int p = 0; p < 4; ++p) sum[q][p] = fma(k[p], x, sum[q][p]);
+};
+
+inline void look_ahead(const AttentionArgs& args, const RowSource& source, int64_t first, int64_t last, Ahead& ahead) {
+  ahead.n = 0;
+  ahead.row_bytes = source.row_bytes;
+  for_each_row(args, first, last, [&](int64_t, int32_t page, int row) {
+    const int64_t index = (static_cast<int64_t>(page) * args.kv.n_kv_heads + args.kv_head) * args.kv.page_rows + row;
+    ahead.rows[ahead.n++] = source.base + index * source.row_bytes;
+  });
+}
+
+/// Adds kVectors vectors' products of two queries with eight rows of K.
+template <int kVectors>
+inline void add_products(const float* k, int64_t k_pad, const float* q0, const float* q1, F* sum) {
+  F a[kVectors];
+  F b[kVectors];
+  for (int j = 0; j < kVectors; ++j) {
+    a[j] = load_f(q0 + 16 * j);
+    b[j] = load_f(q1 + 16 * j);
+  }
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      const F row = load_f(k + i * k_pad + 16 * j);
+      sum[i] = fma(row, a[j], sum[i]);
+      sum[i + 8] = fma(row, b[j], sum[i + 8]);
     }
   }
-  for (int q = 0; q < kQueries; ++q) {
-    for (int p = 0; p < 4; ++p) store_f(s.scores + (first_query + q) * kAttentionTile + p * 16, sum[q][p]);
+}
+
+/// A group's 16 rows come in four parts, between the scores of its first four queries.
+[[gnu::always_inline]] inline void prefetch_four(const Ahead& ahead, int first) {
+  for (int i = first; i < first + 4; ++i) ahead.prefetch(i);
+}
+
+/// Scores of two queries against eight rows of K.
+inline void score_rows(const float* k, int64_t k_pad, const float* q0, const float* q1, float* scores0,
+                       float* scores1) {
+  F sum[16];
+  for (int i = 0; i < 16; ++i) sum[i] = zero_f();
+  int64_t d = 0;
+  for (; d + 64 <= k_pad; d += 64) add_products<4>(k + d, k_pad, q0 + d, q1 + d, sum);
+  for (; d < k_pad; d += 16) add_products<1>(k + d, k_pad, q0 + d, q1 + d, sum);
+  alignas(64) float both[16];
+  store_f(both, hsum16(sum));
+  __builtin_memcpy(scores0, both, 32);
+  __builtin_memcpy(scores1, both + 8, 32);
+}
+
+/// Scores of every query against the tile's positions, before scale and mask.
+inline void score_tile(const AttentionArgs& args, const AttentionScratch& s, int n_queries, int64_t tile, int64_t first,
+                       int64_t last, const Ahead& ahead) {
+  const RowSource keys{args.kv.k, args.kv.k_type, args.kv.k_dim, args.kv.k_row_bytes};
+  const int64_t k_pad = round_up_16(args.kv.k_dim);
+  for (int group = 0; group < kAttentionTile && tile + group < last; group += 16) {
+    widen_rows(args, keys, tile + group, 16, first, last, s.k);
+    for (int query = 0; query < n_queries; query += 2) {
+      const bool is_pair = query + 1 < n_queries;
+      const float* q0 = s.q + query * k_pad;
+      const float* q1 = is_pair ? q0 + k_pad : q0;
+      float* scores0 = s.scores + query * kAttentionTile + group;
+      float* scores1 = scores0 + kAttentionTile;  // there is room for one query more
+      score_rows(s.k, k_pad, q0, q1, scores0, scores1);
+      if (query < 4) prefetch_four(ahead, group + 4 * query);
+      score_rows(s.k + 8 * k_pad, k_pad, q0, q1, scores0 + 8, scores1 + 8);
+      if (query < 4) prefetch_four(ahead, group + 4 * query + 4);
+    }
   }
 }
 
@@ -123,9 +197,14 @@ inline void add_slope(float slope, int64_t distance, float* scores) {
   }
 }
 
-/// Scales, caps and masks one query's scores, and turns them into weights. Returns the tile's (max, sum).
-inline SoftmaxState weigh_tile(const AttentionArgs& args, int head, float* scores, int64_t tile, int64_t first,
-                               int64_t last) {
+/// Positions of a tile that a query sees: [first, last) of 64.
+struct Seen {
+  int first;
+  int last;
+};
+
+/// Scales, caps and masks one query's scores. Returns their maximum.
+inline float finish_scores(const AttentionArgs& args, int head, int64_t distance, Seen seen, float* scores) {
   if (args.softcap != 0.0f) {
     for (int p = 0; p < kAttentionTile; p += 16) {
       const F x = mul(load_f(scores + p), set1_f(args.scale / args.softcap));
@@ -134,93 +213,172 @@ inline SoftmaxState weigh_tile(const AttentionArgs& args, int head, float* score
   } else {
     scale_row(args.scale, kAttentionTile, scores);
   }
-  if (args.slopes != nullptr) add_slope(args.slopes[head], last - 1 - tile, scores);
-  for (int64_t i = 0; i < kAttentionTile; ++i) {
-    if (tile + i < first || tile + i >= last) scores[i] = -__builtin_inff();
-  }
+  if (args.slopes != nullptr) add_slope(args.slopes[head], distance, scores);
+  for (int i = 0; i < seen.first; ++i) scores[i] = -__builtin_inff();
+  for (int i = seen.last; i < kAttentionTile; ++i) scores[i] = -__builtin_inff();
   F top = load_f(scores);
   for (int p = 16; p < kAttentionTile; p += 16) top = max_f(top, load_f(scores + p));
-  SoftmaxState state{hmax(top), 0.0f, nullptr};
+  return hmax(top);
+}
+
+/// scores = exp(scores - max). Returns their sum.
+inline float weigh_scores(float max, float* scores) {
   F sum = zero_f();
   for (int p = 0; p < kAttentionTile; p += 16) {
-    const F weight = exp(sub(load_f(scores + p), set1_f(state.max)));
+    const F weight = exp(sub(load_f(scores + p), set1_f(max)));
     store_f(scores + p, weight);
     sum = add(sum, weight);
   }
-  state.sum = hsum(sum);
-  return state;
+  return hsum(sum);
 }
 
-/// V weighted by one query's weights, positions in order. Only those that the query sees: a weight of 0 would still let
-/// an infinity or NaN through.
-template <int kVectors>
-inline void weigh_v(const float* weights, const float* v, int64_t v_pad, int64_t first, int64_t last, float* out) {
-  F sum[kVectors];
-  for (int i = 0; i < kVectors; ++i) sum[i] = zero_f();
-  for (int64_t p = first; p < last; ++p) {
-    const F w = set1_f(weights[p]);
-    for (int i = 0; i < kVectors; ++i) sum[i] = fma(load_f(v + p * v_pad + i * 16), w, sum[i]);
+/// Queries that are weighed together.
+constexpr int kQueryBlock = 4;
+
+/// out[query] += V of positions [first, last), weighted; positions in order.
+template <int kQueries, int kVectors>
+inline void add_weighted(const float* weights, const float* v, int64_t v_pad, Seen seen, const Ahead& ahead,
+                         float* out) {
+  F sum[kQueries][kVectors];
+  for (int q = 0; q < kQueries; ++q) {
+    for (int i = 0; i < kVectors; ++i) sum[q][i] = load_f(out + q * v_pad + i * 16);
   }
-  for (int i = 0; i < kVectors; ++i) store_f(out + i * 16, sum[i]);
+  for (int p = seen.first; p < seen.last; ++p) {
+    ahead.prefetch(p);
+    F row[kVectors];
+    for (int i = 0; i < kVectors; ++i) row[i] = load_f(v + p * v_pad + i * 16);
+    for (int q = 0; q < kQueries; ++q) {
+      const F w = set1_f(weights[q * kAttentionTile + p]);
+      for (int i = 0; i < kVectors; ++i) sum[q][i] = fma(row[i], w, sum[q][i]);
+    }
+  }
+  for (int q = 0; q < kQueries; ++q) {
+    for (int i = 0; i < kVectors; ++i) store_f(out + q * v_pad + i * 16, sum[q][i]);
+  }
 }
 
-inline void weigh_v_row(const float* weights, const float* v, int64_t v_pad, int64_t first, int64_t last, float* out) {
+template <int kQueries>
+inline void add_weighted_rows(const float* weights, const float* v, int64_t v_pad, Seen seen, const Ahead& ahead,
+                              float* out) {
+  const Ahead nothing{};
   int64_t i = 0;
-  for (; i + 64 <= v_pad; i += 64) weigh_v<4>(weights, v + i, v_pad, first, last, out + i);
-  for (; i < v_pad; i += 16) weigh_v<1>(weights, v + i, v_pad, first, last, out + i);
+  for (; i + 16 * kWeighedVectors <= v_pad; i += 16 * kWeighedVectors) {
+    add_weighted<kQueries, kWeighedVectors>(weights, v + i, v_pad, seen, i == 0 ? ahead : nothing, out + i);
+  }
+  for (; i < v_pad; i += 16) add_weighted<kQueries, 1>(weights, v + i, v_pad, seen, nothing, out + i);
+}
+
+/// One call's queries on their way through the tiles.
+struct Attending {
+  const AttentionArgs& args;
+  AttentionScratch s;
+  int n_queries;
+  SoftmaxState span[kAttentionRows];
+  SoftmaxState total[kAttentionRows];
+
+  int64_t position_of(int query) const { return args.first_position + query / args.n_heads; }
+  int64_t window_start(int64_t position) const {
+    const int64_t start = args.window > 0 ? position + 1 - args.window : 0;
+    return start > 0 ? start : 0;
+  }
+  /// An empty range when the query sees nothing of the tile.
+  Seen seen(int query, int64_t tile) const {
+    const int64_t position = position_of(query);
+    const int64_t first = window_start(position) - tile;
+    const int64_t last = position + 1 - tile;
+    const auto clamp = [](int64_t i) { return static_cast<int>(i < 0 ? 0 : i > kAttentionTile ? kAttentionTile : i); };
+    return {clamp(first), clamp(last)};
+  }
+};
+
+/// Weighs the tile for `n` queries from `query` on, and adds it to their spans.
+inline void weigh_block(Attending& a, int query, int n, int64_t tile, const Ahead& ahead) {
+  const int64_t v_pad = round_up_16(a.args.kv.v_dim);
+  Seen seen[kQueryBlock];
+  Seen common{0, kAttentionTile};
+  float max[kQueryBlock];
+  alignas(64) float factors[16] = {};
+  for (int i = 0; i < n; ++i) {
+    seen[i] = a.seen(query + i, tile);
+    common.first = seen[i].first > common.first ? seen[i].first : common.first;
+    common.last = seen[i].last < common.last ? seen[i].last : common.last;
+    if (seen[i].first >= seen[i].last) continue;
+    const SoftmaxState& span = a.span[query + i];
+    const float top = finish_scores(a.args, (query + i) % a.args.n_heads, a.position_of(query + i) - tile, seen[i],
+                                    a.s.scores + (query + i) * kAttentionTile);
+    max[i] = span.sum != 0.0f && span.max > top ? span.max : top;
+    factors[i] = span.sum != 0.0f ? span.max - max[i] : 0.0f;
+  }
+  store_f(factors, exp(load_f(factors)));
+  for (int i = 0; i < n; ++i) {
+    if (seen[i].first >= seen[i].last) continue;
+    SoftmaxState& span = a.span[query + i];
+    const float sum = weigh_scores(max[i], a.s.scores + (query + i) * kAttentionTile);
+    span.sum = __builtin_fmaf(span.sum, factors[i], sum);
+    span.max = max[i];
+    if (factors[i] != 1.0f) scale_row(factors[i], v_pad, span.v);
+  }
+  // Only positions that a query sees: a weight of 0 would still let an infinity or NaN through.
+  const bool together = n == kQueryBlock && common.first < common.last;
+  for (int i = 0; i < n; ++i) {
+    const Seen before{seen[i].first, together ? common.first : seen[i].last};
+    add_weighted_rows<1>(a.s.scores + (query + i) * kAttentionTile, a.s.v, v_pad, before, ahead, a.span[query + i].v);
+  }
+  if (!together) return;
+  add_weighted_rows<kQueryBlock>(a.s.scores + query * kAttentionTile, a.s.v, v_pad, common, ahead, a.span[query].v);
+  for (int i = 0; i < n; ++i) {
+    const Seen after{common.last, seen[i].last};
+    add_weighted_rows<1>(a.s.scores + (query + i) * kAttentionTile, a.s.v, v_pad, after, ahead, a.span[query + i].v);
+  }
 }
 
 inline void attend(const AttentionArgs& args) {
   const int64_t k_pad = round_up_16(args.kv.k_dim);
   const int64_t v_pad = round_up_16(args.kv.v_dim);
-  const AttentionScratch s = split_scratch(args.scratch, k_pad, v_pad);
-  const int n_queries = args.n_rows * args.n_heads;
-  SoftmaxState span[kAttentionRows];
-  SoftmaxState total[kAttentionRows];
-  for (int i = 0; i < n_queries; ++i) {
+  Attending a{args, split_scratch(args.scratch, k_pad, v_pad), args.n_rows * args.n_heads, {}, {}};
+  for (int i = 0; i < a.n_queries; ++i) {
     const float* q = args.q + (i / args.n_heads) * args.q_row_stride + (i % args.n_heads) * args.q_head_stride;
-    __builtin_memcpy(s.q + i * k_pad, q, static_cast<size_t>(args.kv.k_dim) * 4);
-    span[i] = {0.0f, 0.0f, s.span_v + i * v_pad};
-    total[i] = {0.0f, 0.0f, s.total_v + i * v_pad};
+    float* copy = a.s.q + i * k_pad;
+    __builtin_memcpy(copy, q, static_cast<size_t>(args.kv.k_dim) * 4);
+    for (int64_t d = args.kv.k_dim; d < k_pad; ++d) copy[d] = 0.0f;
+    if (args.kv.k_type == DType::kTurbo4) rotate_row(args.kv.k_dim, copy);
+    a.span[i].v = a.s.span_v + i * v_pad;
+    a.total[i].v = a.s.total_v + i * v_pad;
+    clear(v_pad, a.span[i]);
+    clear(v_pad, a.total[i]);
   }
-  const int64_t last_position = args.first_position + args.n_rows - 1;
-  const auto window_start = [&](int64_t position) {
-    const int64_t start = args.window > 0 ? position + 1 - args.window : 0;
-    return start > 0 ? start : 0;
-  };
-  alignas(64) float tile_v[1024];
-  for (int64_t tile = window_start(args.first_position) / kAttentionTile * kAttentionTile; tile <= last_position;
-       tile += kAttentionTile) {
-    load_tile(args, tile, window_start(args.first_position), last_position + 1, s);
-    int query = 0;
-    for (; query + 4 <= n_queries; query += 4) score_tile<4>(s, query, args.kv.k_dim, k_pad);
-    for (; query < n_queries; ++query) score_tile<1>(s, query, args.kv.k_dim, k_pad);
-    const bool ends_span = (tile / kAttentionTile + 1) % kAttentionSpanTiles == 0;
-    for (int i = 0; i < n_queries; ++i) {
-      const int64_t position = args.first_position + i / args.n_heads;
-      const int64_t start = window_start(position);
-      if (tile <= position && tile + kAttentionTile > start) {
-        float* scores = s.scores + i * kAttentionTile;
-        SoftmaxState part = weigh_tile(args, i % args.n_heads, scores, tile, start, position + 1);
-        part.v = tile_v;
-        const int64_t seen_from = start > tile ? start - tile : 0;
-        const int64_t seen_to = position + 1 - tile < kAttentionTile ? position + 1 - tile : kAttentionTile;
-        weigh_v_row(scores, s.v, v_pad, seen_from, seen_to, tile_v);
-        join(part, v_pad, span[i]);
-      }
-      if (ends_span) {
-        join(span[i], v_pad, total[i]);
-        span[i].sum = 0.0f;
-      }
+  const RowSource keys{args.kv.k, args.kv.k_type, args.kv.k_dim, args.kv.k_row_bytes};
+  const RowSource values{args.kv.v, args.kv.v_type, args.kv.v_dim, args.kv.v_row_bytes};
+  Ahead k_ahead;
+  Ahead v_ahead;
+  const Ahead nothing{};
+  const int64_t end = args.first_position + args.n_rows;
+  const int64_t first = a.window_start(args.first_position);
+  for (int64_t tile = first / kAttentionTile * kAttentionTile; tile < end; tile += kAttentionTile) {
+    const int64_t next = tile + kAttentionTile;
+    const int64_t next_end = next + kAttentionTile < end ? next + kAttentionTile : end;
+    look_ahead(args, keys, next, next_end, k_ahead);
+    look_ahead(args, values, next, next_end, v_ahead);
+    score_tile(args, a.s, a.n_queries, tile, first, end, k_ahead);
+    widen_rows(args, values, tile, kAttentionTile, first, end, a.s.v);
+    for (int query = 0; query < a.n_queries; query += kQueryBlock) {
+      const int left = a.n_queries - query;
+      weigh_block(a, query, left < kQueryBlock ? left : kQueryBlock, tile, query == 0 ? v_ahead : nothing);
+    }
+    if ((tile / kAttentionTile + 1) % kAttentionSpanTiles != 0) continue;
+    for (int i = 0; i < a.n_queries; ++i) {
+      join(a.span[i], v_pad, a.total[i]);
+      clear(v_pad, a.span[i]);
     }
   }
-  for (int i = 0; i < n_queries; ++i) {
-    join(span[i], v_pad, total[i]);
+  for (int i = 0; i < a.n_queries; ++i) {
+    join(a.span[i], v_pad, a.total[i]);
     const float factor =
-        args.sinks == nullptr ? 1.0f / total[i].sum : join_sink(args.sinks[i % args.n_heads], total[i]);
-    scale_row(factor, v_pad, total[i].v);
+        args.sinks == nullptr ? 1.0f / a.total[i].sum : join_sink(args.sinks[i % args.n_heads], a.total[i]);
+    scale_row(factor, v_pad, a.total[i].v);
+    if (args.kv.v_type == DType::kTurbo4) rotate_row(args.kv.v_dim, a.total[i].v);
     float* out = args.out + (i / args.n_heads) * args.out_row_stride + (i % args.n_heads) * args.out_head_stride;
-    __builtin_memcpy(out, total[i].v, static_cast<size_t>(args.kv.v_dim) * 4);
+    __builtin_memcpy(out, a.total[i].v, static_cast<size_t>(args.kv.v_dim) * 4);
   }
 }
 

@@ -1,4 +1,4 @@
-// What is done to whole rows around the products: norms, activations, sums, conversions.
+// What is done to whole rows around the products: norms, activations, sums.
 namespace ferrox {
 namespace {
 
@@ -122,35 +122,6 @@ inline void softmax(int64_t n, float* inout) {
     sum = add(sum, load_part(inout, i, n));  // read back, so that lanes past the end add nothing
   }
   scale_row(1.0f / hsum(sum), n, inout);
-}
-
-inline void store_row(const float* x, int64_t n, DType dtype, std::byte* out) {
-  auto* bytes = reinterpret_cast<uint8_t*>(out);
-  if (dtype == DType::kF32) {
-    __builtin_memcpy(bytes, x, static_cast<size_t>(n) * 4);
-    return;
-  }
-  int64_t i = 0;
-  if (dtype == DType::kF16) {
-    for (; i + 16 <= n; i += 16) store_half(bytes + 2 * i, load_f(x + i));
-  }
-  for (; i < n; ++i) {
-    const uint16_t bits = dtype == DType::kF16 ? float_to_half(x[i]) : float_to_bf16(x[i]);
-    __builtin_memcpy(bytes + 2 * i, &bits, 2);
-  }
-}
-
-inline void load_row(const std::byte* x, int64_t n, DType dtype, float* out) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(x);
-  if (dtype == DType::kF32) {
-    __builtin_memcpy(out, bytes, static_cast<size_t>(n) * 4);
-    return;
-  }
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    store_f(out + i, dtype == DType::kF16 ? load_half(bytes + 2 * i) : load_bf16(bytes + 2 * i));
-  for (; i < n; ++i)
-    out[i] = dtype == DType::kF16 ? half_to_float(load_u16(bytes + 2 * i)) : bf16_to_float(load_u16(bytes + 2 * i));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@
 #include "kernels/body/quantize.inl"
 #include "kernels/body/rows.inl"
 
+#include "kernels/body/kv_rows.inl"
+
 #include "kernels/body/attention.inl"
 #include "kernels/body/limits.inl"
 

@@ -84,6 +84,11 @@ inline float hmax(F f) {
   return f.v[0];
 }
 
+/// Sixteen sums at once: lane i is hsum(v[i]).
+inline F hsum16(const F* v) {
+  return each_lane<F>([&](int i) { return hsum(v[i]); });
+}
+
 inline I set1_i(int32_t x) {
   return each_lane<I>([&](int) { return x; });
 }
@@ -224,6 +229,20 @@ inline F load_bf16(const uint8_t* p) {
   }
   return f;
 }
+
+inline I load_bytes(const uint8_t* p) {
+  return each_lane<I>([&](int i) { return int32_t{p[i]}; });
+}
+inline I load_signed_bytes(const uint8_t* p) {
+  return each_lane<I>([&](int i) { return int32_t{static_cast<int8_t>(p[i])}; });
+}
+/// table[index] of sixteen floats, indices below 16.
+inline F lookup16(const float* table, I indices) {
+  return each_lane<F>([&](int i) { return table[indices.v[i]]; });
+}
+
+/// Vectors of one row that attention weighs at once.
+constexpr int kWeighedVectors = 1;
 
 inline bool isa_supported() { return true; }
 

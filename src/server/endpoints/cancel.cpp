@@ -3,6 +3,7 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
+#include "server/openai/prompt_building.h"
 
 namespace ferrox {
 namespace {
@@ -14,8 +15,17 @@ HttpResponse cancel_by_body(App& app, const std::string& body) {
   if (id == json->end() || !id->is_string()) {
     return error_response(invalid_request("id", "id: expected the id of a running request"));
   }
+  std::vector<std::string> ignored;
+  for (const auto& [name, value] : json->items()) {
+    if (name != "id") ignored.push_back(name);
+  }
+  if (!ignored.empty() && app.options().strict_fields) {
+    return error_response(invalid_request(
+        ignored.front(), ignored.front() + ": expected a field of this endpoint, found an unknown one"));
+  }
   const bool found = app.running().cancel(id->get_ref<const std::string&>());
   HttpResponse response;
+  add_ignored_header(ignored, response.headers);
   response.status = found ? 200 : 404;
   response.body = found ? dump_json({{"id", *id}, {"cancelled", true}})
                         : error_body(ApiError(404, "invalid_request_error", "not_found",

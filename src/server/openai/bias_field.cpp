@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <limits>
+#include <variant>
 
 #include "server/openai/structured_fields.h"
 #include "server/schema/array_fields.h"
@@ -19,13 +20,19 @@ ApiResult<float> read_bias(const Json& value) {
   return static_cast<float>(bias);
 }
 
-/// A key of the object form: digits are a token id, all else is text.
-std::variant<int32_t, std::string> bias_target(const std::string& key) {
+/// A key of the object form: a number is a token id, all else is text. Pairs can name the text of a number.
+ApiResult<std::variant<int32_t, std::string>> bias_target(const std::string& key) {
+  const size_t first_digit = key.starts_with('-') || key.starts_with('+') ? 1 : 0;
+  const bool is_number =
+      key.size() > first_digit && key.find_first_not_of("0123456789", first_digit) == std::string::npos;
+  if (!is_number) return std::variant<int32_t, std::string>(key);
   int32_t id = 0;
   const char* const end = key.data() + key.size();
   const auto parsed = std::from_chars(key.data(), end, id);
-  if (parsed.ec == std::errc() && parsed.ptr == end && id >= 0) return id;
-  return key;
+  if (parsed.ec != std::errc() || parsed.ptr != end || id < 0) {
+    return wrong_value("logit_bias", fmt::format("token ids from 0 to {}", kTokenId.max), key);
+  }
+  return std::variant<int32_t, std::string>(id);
 }
 
 ApiResult<BiasEntry> read_bias_pair(const Json& pair) {
@@ -51,7 +58,8 @@ ApiResult<void> read_logit_bias(const Json& value, GenerationParams& params) {
       params.logit_bias.push_back(std::move(entry));
     } else {
       TRY_ASSIGN(const float bias, read_bias(item));
-      params.logit_bias.push_back({bias_target(key), bias});
+      TRY_ASSIGN(auto target, bias_target(key));
+      params.logit_bias.push_back({std::move(target), bias});
     }
   }
   return {};

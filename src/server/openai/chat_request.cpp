@@ -1,19 +1,26 @@
 // Which fields does a chat have of its own?
 #include "server/openai/chat_request.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "server/openai/chat_messages.h"
+#include "server/openai/structured_fields.h"
 
 namespace ferrox {
 namespace {
 
 using C = ChatRequest;
 
+/// What the template gets from elsewhere: the conversation, and the vocabulary.
+constexpr std::array<std::string_view, 4> kGivenVariables = {"messages", "add_generation_prompt", "bos_token",
+                                                             "eos_token"};
+
 bool is_empty(const Json& value) { return value.is_array() && value.empty(); }
 
 /// Without tools there is nothing to choose.
 bool chooses_nothing(const Json& value) { return value == "none" || value == "auto"; }
-
-bool is_text_format(const Json& value) { return value.is_object() && value.value("type", Json()) == "text"; }
 
 bool is_text_only(const Json& value) { return value.is_array() && value.size() == 1 && value.front() == "text"; }
 
@@ -25,7 +32,14 @@ ApiResult<void> read_messages(const Json& value, C& request) {
 
 ApiResult<void> read_template_variables(const Json& value, C& request) {
   if (!value.is_object()) return wrong_value("chat_template_kwargs", "an object", value);
-  for (const auto& [name, variable] : value.items()) request.template_variables[name] = variable;
+  for (const auto& [name, variable] : value.items()) {
+    const bool is_given = std::find(kGivenVariables.begin(), kGivenVariables.end(), name) != kGivenVariables.end();
+    if (is_given) {
+      request.ignored.push_back("chat_template_kwargs." + name);
+    } else {
+      request.template_variables[name] = variable;
+    }
+  }
   return {};
 }
 
@@ -48,7 +62,6 @@ const Field<C> kFields[] = {
     {"tool_choice", Refused{chooses_nothing}, {}, "not served: tool calls"},
     {"functions", Refused{is_empty}, {}, "not served: tool calls"},
     {"function_call", Refused{chooses_nothing}, {}, "not served: tool calls"},
-    {"response_format", Refused{is_text_format}, {}, "not served: constrained answers"},
     {"modalities", Refused{is_text_only}, {}, "not served: anything but text"},
     {"audio", Refused{}, {}, "not served: audio"},
     {"web_search_options", Refused{}, {}, "not served: web search"},
@@ -67,7 +80,8 @@ ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown) {
   if (!json) return invalid_request("", json.error().message);
   ParsedChat parsed;
   ChatRequest& request = parsed.request;
-  TRY_ASSIGN(parsed.ignored, read_fields<ChatRequest>(*json, kFields, unknown, request));
+  TRY(read_fields<ChatRequest>(*json, kFields, unknown, request));
+  list_idle_options(*json, request);
   if (request.messages.is_null()) return invalid_request("messages", "messages: expected an array, found none");
   if (request.top_logprobs > 0 && !request.logprobs) {
     return invalid_request("top_logprobs", "top_logprobs: expected logprobs to be true beside it");

@@ -20,7 +20,6 @@ struct ChatRequest : GenerationParams {
 
 struct ParsedChat {
   ChatRequest request;
-  std::vector<std::string> ignored;
 };
 
 /// Reads and checks a body. Any bytes may come; none crash.

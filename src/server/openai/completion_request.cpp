@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "server/openai/prompt_building.h"
+#include "server/openai/structured_fields.h"
 #include "server/schema/array_fields.h"
 
 namespace ferrox {
@@ -58,10 +59,6 @@ const Field<C> kFields[] = {
     {"suffix", Refused{[](const Json& v) { return v == ""; }}, {}, "not served: infilling"},
     {"best_of", Refused{[](const Json& v) { return v == 1; }}, {}, "not served: more candidates than answers"},
     {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
-    {"response_format",
-     Refused{[](const Json& v) { return v.is_object() && v.value("type", Json()) == "text"; }},
-     {},
-     "not served: constrained answers"},
 };
 
 std::vector<int32_t> encode_prompt(const Prompt& prompt, const C& request, const Tokenizer& tokenizer) {
@@ -84,7 +81,8 @@ ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownField
   const auto json = parse_json(body);
   if (!json) return invalid_request("", json.error().message);
   ParsedCompletion parsed;
-  TRY_ASSIGN(parsed.ignored, read_fields<CompletionRequest>(*json, kFields, unknown, parsed.request));
+  TRY(read_fields<CompletionRequest>(*json, kFields, unknown, parsed.request));
+  list_idle_options(*json, parsed.request);
   if (parsed.request.prompts.empty()) return invalid_request("prompt", "prompt: expected one, found none");
   if (parsed.request.echo && parsed.request.request.sampling.n_logprobs >= 0) {
     return unsupported("echo", "echo: log-probabilities of the prompt aren't served; leave echo or logprobs out");
@@ -105,7 +103,7 @@ ApiResult<PreparedAnswer> prepare_completion(const ParsedCompletion& parsed, con
     echoes.insert(echoes.end(), static_cast<size_t>(request.n), echo);
   }
   TRY_ASSIGN(PreparedAnswer prepared, prepare_answer(request, std::move(prompts), tokenizer));
-  add_ignored_header(parsed.ignored, prepared.headers);
+  add_ignored_header(request.ignored, prepared.headers);
   const auto logprobs = prepared.logprobs ? Logprobs::kTold : Logprobs::kNone;
   prepared.shape = make_completion_shape(tokenizer, logprobs, std::move(echoes));
   return prepared;

@@ -21,7 +21,6 @@ struct CompletionRequest : GenerationParams {
 
 struct ParsedCompletion {
   CompletionRequest request;
-  std::vector<std::string> ignored;
 };
 
 /// Reads and checks a body. Any bytes may come; none crash.

@@ -77,6 +77,7 @@ const Field<P> kFields[] = {
      [](P& p) -> bool& { return p.request.sampling.post_sampling_logprobs; },
      {},
      "logprobs of the distribution after the samplers"},
+    {"response_format", read_response_format, {}, "text; constrained answers aren't served"},
     {"grammar", Refused{}, {}, "not served: constrained answers"},
     {"json_schema", Refused{}, {}, "not served: constrained answers"},
     {"structured_outputs", Refused{}, {}, "not served: constrained answers"},

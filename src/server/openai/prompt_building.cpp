@@ -18,9 +18,8 @@ uint64_t random_seed() {
 }
 
 char harmless(char c) {
-  const bool keeps =
-      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-  return keeps ? c : '?';
+  const bool is_alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  return is_alphanumeric || std::string_view("_.-[]").find(c) != std::string_view::npos ? c : '?';
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::ve
 /// The header that names fields without effect, or none. Names come from the client and are made harmless.
 void add_ignored_header(const std::vector<std::string>& names, std::vector<HttpHeader>& headers);
 
-/// Letters, digits and `_.-` stay, all else becomes '?', and a long list is cut.
+/// Letters, digits and `_.-[]` stay, all else becomes '?', and a long list is cut.
 std::string header_list(const std::vector<std::string>& names);
 
 }  // namespace ferrox

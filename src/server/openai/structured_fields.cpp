@@ -36,7 +36,7 @@ constexpr std::array kSamplerNames = {
 
 ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params) {
   TRY_ASSIGN(const int64_t limit, read_integer(name, value, kCountOrAll));
-  if (limit == 0) return wrong_value(name, "an integer of 1 or more, or -1 for the rest of the context", value);
+  if (limit == 0) return wrong_value(name, "an integer from 1 to 2147483647, or -1 for the rest of the context", value);
   if (params.request.max_tokens && *params.request.max_tokens != limit) {
     return invalid_request(
         name, fmt::format("{}: another limit of {} was given beside it", name, *params.request.max_tokens));
@@ -67,12 +67,44 @@ ApiResult<void> read_seed(const Json& value, GenerationParams& params) {
   return {};
 }
 
-ApiResult<void> read_stream_options(const Json& value, GenerationParams& params) {
-  if (!value.is_object()) return wrong_value("stream_options", "an object", value);
-  if (const auto found = value.find("include_usage"); found != value.end() && !found->is_null()) {
-    TRY_ASSIGN(params.include_usage, read_boolean("stream_options.include_usage", *found));
+ApiResult<void> read_nested(const std::string& path, const Json& object, std::span<const Field<GenerationParams>> table,
+                            GenerationParams& params) {
+  if (!object.is_object()) return wrong_value(path, "an object", object);
+  for (const auto& [member, value] : object.items()) {
+    std::string name = path + "." + member;
+    TRY_ASSIGN(const FieldUse use, read_field(table, name, value, params));
+    if (use == FieldUse::kUnknown)
+      TRY(pass_over(std::move(name), params));
+    else if (use == FieldUse::kIgnored)
+      params.ignored.push_back(std::move(name));
   }
   return {};
+}
+
+ApiResult<void> read_stream_options(const Json& value, GenerationParams& params) {
+  static const Field<GenerationParams> kMembers[] = {
+      {"stream_options.include_usage",
+       [](GenerationParams& p) -> bool& { return p.include_usage; },
+       {},
+       "a last chunk with the usage"},
+      {"stream_options.include_obfuscation", Inert{}, {}, "accepted: chunks aren't padded"},
+  };
+  return read_nested("stream_options", value, kMembers, params);
+}
+
+void list_idle_options(const Json& body, GenerationParams& params) {
+  const auto options = body.find("stream_options");
+  if (params.stream || options == body.end() || options->is_null()) return;
+  std::erase_if(params.ignored, [](const std::string& name) { return name.starts_with("stream_options."); });
+  params.ignored.emplace_back("stream_options");
+}
+
+ApiResult<void> read_response_format(const Json& value, GenerationParams& params) {
+  if (!value.is_object() || value.value("type", Json()) != "text") return refused_field("response_format");
+  static const Field<GenerationParams> kMembers[] = {
+      {"response_format.type", [](const Json&, GenerationParams&) -> ApiResult<void> { return {}; }, {}, "text"},
+  };
+  return read_nested("response_format", value, kMembers, params);
 }
 
 ApiResult<void> read_samplers(const Json& value, GenerationParams& params) {

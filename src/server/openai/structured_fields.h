@@ -9,6 +9,10 @@ namespace ferrox {
 ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params);
 ApiResult<void> read_stop(const Json& value, GenerationParams& params);
 ApiResult<void> read_seed(const Json& value, GenerationParams& params);
+/// Lists members that only work beside another one: options of a stream in a request for a whole answer.
+void list_idle_options(const Json& body, GenerationParams& params);
+/// Text, which every answer is: anything else is refused.
+ApiResult<void> read_response_format(const Json& value, GenerationParams& params);
 ApiResult<void> read_stream_options(const Json& value, GenerationParams& params);
 ApiResult<void> read_samplers(const Json& value, GenerationParams& params);
 ApiResult<void> read_logit_bias(const Json& value, GenerationParams& params);

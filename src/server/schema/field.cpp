@@ -17,11 +17,7 @@ std::string shown(const Json& value) {
   return kind_of(value);
 }
 
-std::string range_text(FieldRange range) {
-  constexpr double kMax = std::numeric_limits<int32_t>::max();
-  if (range.max >= kMax) return fmt::format("of {} or more", range.min);
-  return fmt::format("from {} to {}", range.min, range.max);
-}
+std::string range_text(FieldRange range) { return fmt::format("from {} to {}", range.min, range.max); }
 
 bool within(double number, FieldRange range) { return number >= range.min && number <= range.max; }
 

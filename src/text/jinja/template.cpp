@@ -13,7 +13,7 @@ namespace ferrox {
 
 struct JinjaTemplate::Parsed {
   jinja::Block block;
-  std::vector<std::string> names;  // every name in the source, sorted
+  std::vector<std::string> names;  // every name and string in the source, sorted
 };
 
 namespace {
@@ -27,7 +27,7 @@ Error to_error(const jinja::Failure& failure, jinja::Position fallback) {
 std::vector<std::string> names_in(const std::vector<jinja::Token>& tokens) {
   std::vector<std::string> names;
   for (const jinja::Token& token : tokens) {
-    if (token.is(jinja::TokenKind::kName)) names.push_back(token.text);
+    if (token.is(jinja::TokenKind::kName) || token.is(jinja::TokenKind::kString)) names.push_back(token.text);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -53,7 +53,7 @@ class JinjaTemplate {
   /// raised_message().
   Result<Rendered> render(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
 
-  /// Does some expression name this variable? Tells whether a template knows `tools` or `enable_thinking` at all.
+  /// Does some expression name this variable, attribute or key? Whether a template knows `tools` or `name` at all.
   bool mentions(std::string_view variable) const;
 
  private:
