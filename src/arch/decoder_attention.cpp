@@ -1,3 +1,4 @@
+// How is a layer's attention read from a file?
 #include <cmath>
 
 #include "arch/decoder_parts.h"

@@ -1,3 +1,4 @@
+// How are the layers of a decoder read, one like the other?
 #include "arch/decoder_parts.h"
 
 namespace ferrox {

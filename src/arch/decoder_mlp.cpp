@@ -1,3 +1,4 @@
+// How is a layer's MLP read, dense or with experts?
 #include "arch/decoder_parts.h"
 
 namespace ferrox {

@@ -1,3 +1,4 @@
+// Which rotation do the metadata ask for?
 #include "arch/decoder_parts.h"
 
 namespace ferrox {

@@ -1,3 +1,4 @@
+// Which sizes does a decoder have, by its metadata?
 #include "arch/decoder_parts.h"
 
 namespace ferrox {

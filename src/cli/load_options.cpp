@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kGroup = "Model";
 
-constexpr OptionRow<EngineOptions> kRows[] = {
-    {"-c,--ctx-size", &EngineOptions::context_length, 0, 1e9, "positions of one request; 0: as the model was trained"},
+constexpr OptionRow<EngineOptions> kMemoryRows[] = {
     {"-b,--batch-size", &EngineOptions::batch_rows, 1, 1 << 16, "most tokens of one step"},
+    {"--page-size", &EngineOptions::page_rows, 1, 65536, "positions of one page of keys and values"},
 };
 
 struct SizeUnit {
@@ -42,12 +42,24 @@ uint64_t size_factor(const std::string& suffix) {
 
 }  // namespace
 
-Result<DType> kv_type(const std::string& name) {
+Result<DType> kv_type(const std::string& name) { return parse_kv_type(lower_case(name)); }
+
+Result<int64_t> parse_context(const std::string& text) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (lower_case(text) == "auto") return 0;
+  int64_t positions = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), positions);
+  if (error == std::errc() && rest == text.data() + text.size() && positions >= 0 && positions <= kMost) {
+    return positions;
+  }
+  return make_error(ErrorCode::kInvalidArgument, "context: expected auto or a number of positions, found '{}'", text);
+}
+
+Result<KvStorage> parse_kv_storage(const std::string& name) {
   const std::string lower = lower_case(name);
-  if (lower == "f32") return DType::kF32;
-  if (lower == "f16") return DType::kF16;
-  if (lower == "bf16") return DType::kBF16;
-  return make_error(ErrorCode::kInvalidArgument, "kv cache type: expected f32, f16 or bf16, found '{}'", name);
+  if (lower == "paged") return KvStorage::kPaged;
+  if (lower == "contiguous") return KvStorage::kContiguous;
+  return make_error(ErrorCode::kInvalidArgument, "kv storage: expected paged or contiguous, found '{}'", name);
 }
 
 Result<uint64_t> parse_size(const std::string& text) {
@@ -74,16 +86,27 @@ void add_thread_option(CLI::App& app, int& n_threads) {
       ->group(kGroup);
 }
 
+void add_memory_options(CLI::App& app, LoadArguments& arguments) {
+  constexpr const char* kMemory = "Memory";
+  const auto add = [&](const char* flags, std::string& value, const char* help) {
+    app.add_option(flags, value, help)->capture_default_str()->check(not_empty())->group(kMemory);
+  };
+  add("-c,--ctx-size", arguments.context, "positions of one request; auto: as trained, or what memory holds");
+  add("--cache-type-k", arguments.k_type, "element type of cached keys: f16, bf16, f32, q8_0, q4_0, turbo4");
+  add("--cache-type-v", arguments.v_type, "element type of cached values");
+  add("--kv-bytes,--kv-size", arguments.kv_bytes, "memory for keys and values, such as 2G");
+  add("--memory-budget", arguments.memory_budget, "memory for everything, such as 8G; otherwise what is free");
+  add("--kv", arguments.kv_storage, "paged, or contiguous: one request at a time");
+  add_options<EngineOptions>(app, kMemory, kMemoryRows, arguments.engine);
+}
+
 void add_load_options(CLI::App& app, LoadArguments& arguments) {
   add_model_option(app, arguments.model_path);
   add_thread_option(app, arguments.engine.n_threads);
-  add_options<EngineOptions>(app, kGroup, kRows, arguments.engine);
+  add_memory_options(app, arguments);
   const auto add = [&](const char* flags, std::string& value, const char* help) {
     return app.add_option(flags, value, help)->capture_default_str()->check(not_empty())->group(kGroup);
   };
-  add("--cache-type-k", arguments.k_type, "element type of cached keys: f32, f16, bf16");
-  add("--cache-type-v", arguments.v_type, "element type of cached values");
-  add("--kv-size", arguments.kv_size, "memory for keys and values, such as 2G");
   auto* given = add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
   add("--chat-template-file", arguments.chat_template_file, "the same, from a file")->excludes(given);
   add("--log-level", arguments.log_level, "trace, debug, info, warn, error, off");
@@ -95,8 +118,13 @@ Result<EngineOptions> resolve_load(const LoadArguments& arguments) {
   if (!arguments.model_path.empty()) options.model_path = arguments.model_path;
   TRY_ASSIGN(options.k_type, kv_type(arguments.k_type));
   TRY_ASSIGN(options.v_type, kv_type(arguments.v_type));
-  if (!arguments.kv_size.empty()) {
-    TRY_ASSIGN(options.kv_bytes, parse_size(arguments.kv_size));
+  TRY_ASSIGN(options.context_length, parse_context(arguments.context));
+  TRY_ASSIGN(options.kv_storage, parse_kv_storage(arguments.kv_storage));
+  if (!arguments.kv_bytes.empty()) {
+    TRY_ASSIGN(options.kv_bytes, parse_size(arguments.kv_bytes));
+  }
+  if (!arguments.memory_budget.empty()) {
+    TRY_ASSIGN(options.memory_budget_bytes, parse_size(arguments.memory_budget));
   }
   if (!arguments.chat_template.empty()) options.chat_template = arguments.chat_template;
   if (!arguments.chat_template_file.empty()) {

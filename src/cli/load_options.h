@@ -17,7 +17,10 @@ struct LoadArguments {
   std::string chat_template_file;
   std::string k_type = "f16";
   std::string v_type = "f16";
-  std::string kv_size;             ///< "2G"; empty: the engine decides
+  std::string context = "auto";  ///< or a number of positions
+  std::string kv_bytes;          ///< "2G"; empty: the engine decides
+  std::string memory_budget;     ///< "8G"; empty: what the machine has free
+  std::string kv_storage = "paged";
   std::string log_level = "warn";  ///< of messages on stderr
   EngineOptions engine;
 };
@@ -28,10 +31,19 @@ void add_model_option(CLI::App& app, std::string& model_path);
 /// `-t` alone.
 void add_thread_option(CLI::App& app, int& n_threads);
 
+/// Context, KV memory, batch: what decides whether a model fits.
+void add_memory_options(CLI::App& app, LoadArguments& arguments);
+
 void add_load_options(CLI::App& app, LoadArguments& arguments);
 
-/// "f32", "f16", "bf16", case ignored.
+/// A name of kKvTypes, case ignored.
 Result<DType> kv_type(const std::string& name);
+
+/// "auto" or 0 (both 0: as much as there is), or a number of positions.
+Result<int64_t> parse_context(const std::string& text);
+
+/// "paged" or "contiguous".
+Result<KvStorage> parse_kv_storage(const std::string& name);
 
 /// "512M", "2GiB", "1000000": a number and perhaps K, M, G or T, binary.
 Result<uint64_t> parse_size(const std::string& text);

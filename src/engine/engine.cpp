@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/units.h"
+#include "engine/call_opener.h"
 #include "engine/engine_loop.h"
 #include "engine/load_parts.h"
-#include "engine/memory_plan.h"
+#include "engine/memory_question.h"
+#include "kv/contiguous_memory.h"
+#include "kv/paged_memory.h"
 
 namespace ferrox {
 namespace {
@@ -27,28 +31,26 @@ LoopVocabulary loop_vocabulary(const Tokenizer& tokenizer, int32_t n_vocab) {
   return vocabulary;
 }
 
-Result<MemoryPlan> plan_for(const Model& model, const KvLayout& layout, const EngineOptions& options) {
-  TRY(validate_layout(layout));
-  TRY_ASSIGN(const uint64_t budget_bytes, device_budget_bytes());
-  return plan_memory({.layout = layout,
-                      .trained_context = model.shape().context_length,
-                      .context_length = options.context_length,
-                      .n_parallel = options.n_parallel,
-                      .kv_bytes = options.kv_bytes,
-                      .budget_bytes = budget_bytes,
-                      .weight_bytes = model.shape().weight_bytes,
-                      .scratch_bytes = model.scratch_bytes()});
+Result<std::unique_ptr<KvMemory>> make_memory(const MemoryQuestion& question, const MemoryPlan& plan) {
+  if (question.storage == KvStorage::kContiguous) {
+    TRY_ASSIGN(auto memory, ContiguousMemory::create(question.layout, plan.context_length, question.chunk_rows));
+    return std::unique_ptr<KvMemory>(std::move(memory));
+  }
+  TRY_ASSIGN(auto memory, PagedMemory::create(question.layout, plan.terms));
+  return std::unique_ptr<KvMemory>(std::move(memory));
 }
 
-EngineLoopOptions loop_options(const EngineOptions& options, const Model& model, const MemoryPlan& plan) {
-  const int32_t batch_rows = std::clamp(std::max(options.batch_rows, options.n_parallel), 1, model.max_batch_rows());
+EngineLoopOptions loop_options(const EngineOptions& options, const MemoryQuestion& question, const MemoryPlan& plan,
+                               int32_t call_opener) {
+  const auto batch_rows = static_cast<int32_t>(question.chunk_rows);
   return {.n_threads = options.n_threads > 0 ? options.n_threads : available_threads(),
           .context_length = plan.context_length,
-          .n_parallel = std::min(options.n_parallel, batch_rows),
+          .n_parallel = std::min(question.n_parallel, batch_rows),
           .batch_rows = batch_rows,
           .max_queue = std::max(0, options.max_queue),
           .default_max_tokens = options.default_max_tokens,
-          .default_timeout_ms = options.default_timeout_ms};
+          .default_timeout_ms = options.default_timeout_ms,
+          .call_opener = call_opener};
 }
 
 std::string end_token_names(const Vocabulary& vocabulary) {
@@ -57,10 +59,11 @@ std::string end_token_names(const Vocabulary& vocabulary) {
   return names.empty() ? " none" : names;
 }
 
-void log_start(const EngineParts& parts, const MemoryPlan& plan, uint64_t kv_bytes) {
+void log_start(const EngineParts& parts, const MemoryQuestion& question, const MemoryPlan& plan) {
   const ModelShape& shape = parts.model->shape();
   log().info("{}: {}, {} of weights, context {} of {}, {} of KV memory", parts.model_id, shape.architecture,
-             format_bytes(shape.weight_bytes), plan.context_length, shape.context_length, format_bytes(kv_bytes));
+             format_bytes(shape.weight_bytes), plan.context_length, shape.context_length, format_bytes(plan.kv_bytes));
+  for (const std::string& line : explain_plan(question, plan)) log().info("memory: {}", line);
   log().info("end-of-generation tokens:{}", end_token_names(parts.tokenizer->vocabulary()));
   if (plan.context_length > shape.context_length) {
     log().warn("context {} is longer than the {} positions the model was trained for", plan.context_length,
@@ -87,13 +90,15 @@ Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
 
 Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const EngineOptions& options) {
   Model& model = *parts.model;
-  const KvLayout layout{model.shape().kv_layers, options.page_rows, options.k_type, options.v_type};
-  TRY_ASSIGN(const MemoryPlan plan, plan_for(model, layout, options));
-  TRY_ASSIGN(PagedStore store, PagedStore::create(layout, plan.n_pages));
-  log_start(parts, plan, store.size_bytes());
-  const uint64_t kv_bytes = store.size_bytes();
+  TRY_ASSIGN(const MemoryQuestion question, memory_question(model, options));
+  TRY_ASSIGN(const MemoryPlan plan, plan_memory(question));
+  TRY_ASSIGN(std::unique_ptr<KvMemory> memory, make_memory(question, plan));
+  log_start(parts, question, plan);
+  const uint64_t kv_bytes = memory->size_bytes();
+  CHECK(kv_bytes == plan.kv_bytes, "the store takes what was planned");
+  const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
   auto loop = std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab),
-                                           std::move(store), loop_options(options, model, plan));
+                                           std::move(memory), loop_options(options, question, plan, call_opener));
   auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, std::move(loop)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
@@ -110,6 +115,11 @@ EngineStatus Engine::status() const { return impl_->loop->status(); }
 
 Result<RequestId> Engine::submit(GenerationRequest request, EventSink sink) {
   return impl_->loop->submit(std::move(request), std::move(sink));
+}
+
+Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt,
+                                              std::optional<int64_t> max_tokens) const {
+  return impl_->loop->ask_admission(prompt, max_tokens);
 }
 
 void Engine::cancel(RequestId id) { impl_->loop->cancel(id); }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "engine/engine_status.h"
+#include "engine/memory_plan.h"
 #include "engine/request.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
@@ -24,8 +25,10 @@ struct EngineOptions {
   int n_threads = 0;                                ///< 0: what this process may use
   int64_t context_length = 0;                       ///< most positions of one request; 0: as trained, capped by memory
   int32_t n_parallel = 16;                          ///< most requests that run at once
-  uint64_t kv_bytes = 0;       ///< 0: half of what weights and scratch leave, at most n_parallel contexts
-  DType k_type = DType::kF16;  ///< F16, BF16 or F32
+  uint64_t kv_bytes = 0;             ///< 0: half of what weights and scratch leave, at most n_parallel contexts
+  uint64_t memory_budget_bytes = 0;  ///< of everything; 0: FERROX_DEVICE_BUDGET_BYTES, or what the machine has free
+  KvStorage kv_storage = KvStorage::kPaged;  ///< kContiguous runs one request at a time
+  DType k_type = DType::kF16;                ///< one of kKvTypes
   DType v_type = DType::kF16;
   int32_t page_rows = 32;
   int32_t batch_rows = 512;  ///< most rows of one step
@@ -71,6 +74,10 @@ class Engine {
   /// leaves no room (`prompt is too long: N tokens > M maximum`, kContextLength), a request larger than the whole
   /// store (kMemoryBudget, with the arithmetic), a full queue (kUnavailable).
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
+
+  /// What submit would say of this prompt and limit, without sending anything: the same refusals of the same codes, but
+  /// for a full queue. Nothing is counted or changed.
+  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens) const;
 
   /// The request stops within a step and sends DoneEvent{kCancelled}. Unknown or finished ids are ignored.
   void cancel(RequestId id);

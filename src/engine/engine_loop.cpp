@@ -1,19 +1,20 @@
 #include "engine/engine_loop.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
-#include "tensor/attention_kinds.h"
 
 namespace ferrox {
 
-EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, PagedStore store, const EngineLoopOptions& options)
+EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv,
+                       const EngineLoopOptions& options)
     : model_(model),
       vocabulary_(std::move(vocabulary)),
       options_(options),
-      store_(std::move(store)),
-      pages_(store_.n_pages()),
+      kv_(std::move(kv)),
+      n_pages_total_(std::accumulate(kv_->terms().n_pages.begin(), kv_->terms().n_pages.end(), int64_t{0})),
       threads_(options.n_threads),
       batch_(model.shape().n_vocab),
       inbox_(options.n_parallel, options.max_queue) {
@@ -26,16 +27,11 @@ EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, PagedStore store
 EngineLoop::~EngineLoop() {
   inbox_.stop();
   thread_.join();
-  pages_.check_integrity();
-  CHECK(pages_.n_held() == 0, "every page came back");
+  kv_->check_integrity();
 }
 
 AdmissionLimits EngineLoop::limits() const {
-  return {.context_length = options_.context_length,
-          .n_pages = store_.n_pages(),
-          .page_rows = store_.page_rows(),
-          .page_bytes = kv_page_bytes(store_.layout()),
-          .default_max_tokens = options_.default_max_tokens};
+  return {options_.context_length, kv_->terms(), options_.default_max_tokens};
 }
 
 TimePoint EngineLoop::deadline_of(int64_t timeout_ms, TimePoint arrival) const {
@@ -54,13 +50,30 @@ Result<RequestId> EngineLoop::submit(GenerationRequest request, EventSink sink) 
 Result<RequestId> EngineLoop::accept(GenerationRequest request, EventSink sink, TimePoint arrival) {
   const TimePoint deadline = deadline_of(request.timeout_ms, arrival);
   const auto n_prompt = static_cast<int64_t>(request.prompt.size());
+  TRY(check_prompt_ids(request.prompt, vocabulary_.n_vocab));
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, request.max_tokens));
   TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
   return inbox_.push(std::move(loop), needed, std::move(sink), arrival, deadline);
 }
 
+Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> prompt,
+                                                  std::optional<int64_t> max_tokens) const {
+  TRY(check_prompt_ids(prompt, vocabulary_.n_vocab));
+  const auto n_prompt = static_cast<int64_t>(prompt.size());
+  TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, max_tokens));
+  const KvTerms& terms = kv_->terms();
+  const std::vector<int64_t> all(terms.n_pages.begin(), terms.n_pages.end());
+  return AdmissionAnswer{.n_prompt = n_prompt,
+                         .max_tokens = needed.max_tokens,
+                         .n_positions = needed.n_positions,
+                         .most_positions = longest_request(terms, n_prompt, options_.context_length),
+                         .kv_bytes = bytes_of_pages(terms, needed.pages),
+                         .kv_bytes_limit = bytes_of_pages(terms, all),
+                         .runs_now = inbox_.would_run_now(needed.pages)};
+}
+
 void EngineLoop::publish() {
-  inbox_.publish(static_cast<int32_t>(running_.size()), pages_.n_pages(), pages_.n_free(), n_steps_);
+  inbox_.publish(static_cast<int32_t>(running_.size()), n_pages_total_, kv_->n_free(), n_steps_);
 }
 
 void EngineLoop::run() {
@@ -91,11 +104,12 @@ void EngineLoop::apply_cancellations() {
 
 void EngineLoop::admit() {
   const TimePoint now = Clock::now();
-  const int n_kinds = attention_kinds(store_.layout().layers).size();
-  for (AcceptedRequest& request : inbox_.take_admissible(static_cast<int32_t>(running_.size()), pages_.n_free())) {
-    SequenceKv kv(pages_, store_.page_rows());
-    CHECK(kv.reserve(request.n_positions), "what was counted as free can be taken");
-    running_.push_back(std::make_unique<RunningRequest>(std::move(request), std::move(kv), n_kinds, now));
+  for (AcceptedRequest& request : inbox_.take_admissible(static_cast<int32_t>(running_.size()), kv_->n_free())) {
+    const int64_t n_prompt = request.loop.n_prompt();
+    std::unique_ptr<RequestKv> held = kv_->take(n_prompt, request.n_positions - n_prompt);
+    CHECK(held, "what was counted as free can be taken");
+    running_.push_back(
+        std::make_unique<RunningRequest>(std::move(request), std::move(held), options_.call_opener, now));
   }
   publish();
 }
@@ -117,7 +131,7 @@ void EngineLoop::step() {
   const std::vector<StepPart> parts = plan_step(work, options_.batch_rows);
   batch_.clear();
   for (const StepPart& part : parts) batch_.add(*running_[static_cast<size_t>(part.sequence)], part.n_rows);
-  model_.forward(batch_.batch(), store_.layers(), threads_, batch_.prepare_logits());
+  model_.forward(batch_.batch(), kv_->layers(), threads_, batch_.prepare_logits());
   ++n_steps_;
   apply_cancellations();
   take_results(parts);
@@ -132,7 +146,7 @@ void EngineLoop::take_results(const std::vector<StepPart>& parts) {
     const size_t row = n_logit_rows;
     n_logit_rows += has_logits;
     if (request.is_over()) continue;
-    request.rows_done(part.n_rows, now);
+    request.rows_done(now);
     if (has_logits) request.take_logits(batch_.logits(row), now);
   }
 }

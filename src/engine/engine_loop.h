@@ -12,8 +12,7 @@
 #include "engine/running_request.h"
 #include "engine/step_batch.h"
 #include "engine/token_loop.h"
-#include "kv/page_pool.h"
-#include "kv/paged_store.h"
+#include "kv/request_kv.h"
 #include "nn/model.h"
 #include "sched/admission.h"
 
@@ -27,6 +26,7 @@ struct EngineLoopOptions {
   int32_t max_queue;
   int64_t default_max_tokens;
   int64_t default_timeout_ms;  ///< 0: no limit
+  int32_t call_opener = -1;    ///< the token that opens a tool call, or -1
 };
 
 /// The thread owns pages and requests that run, and is the only one that uses the model; all that others touch is in
@@ -34,13 +34,14 @@ struct EngineLoopOptions {
 class EngineLoop {
  public:
   /// `model` must outlive this.
-  EngineLoop(Model& model, LoopVocabulary vocabulary, PagedStore store, const EngineLoopOptions& options);
+  EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv, const EngineLoopOptions& options);
 
   /// Cancels what runs or waits and joins.
   ~EngineLoop();
 
   // As Engine's.
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
+  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens) const;
   void cancel(RequestId id) { inbox_.cancel(id); }
   void drain() { inbox_.drain(); }
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
@@ -67,8 +68,8 @@ class EngineLoop {
   const LoopVocabulary vocabulary_;
   const EngineLoopOptions options_;
 
-  PagedStore store_;
-  PagePool pages_;
+  std::unique_ptr<KvMemory> kv_;
+  int64_t n_pages_total_;
   ThreadPool threads_;
   StepBatch batch_;
   std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission

@@ -13,6 +13,17 @@ struct RefusalCounts {
   uint64_t no_room = 0;  ///< the deadline came before the room
 };
 
+/// What admission says of a request that isn't sent.
+struct AdmissionAnswer {
+  int64_t n_prompt;
+  int64_t max_tokens;       ///< clamped
+  int64_t n_positions;      ///< prompt + max_tokens
+  int64_t most_positions;   ///< that a request of this prompt may have
+  uint64_t kv_bytes;        ///< what it takes of the store
+  uint64_t kv_bytes_limit;  ///< the whole store
+  bool runs_now;            ///< nobody waits and there is room
+};
+
 struct EngineStatus {
   int32_t n_running = 0;
   int32_t n_queued = 0;

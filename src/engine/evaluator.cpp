@@ -13,6 +13,14 @@
 #include "tensor/attention_kinds.h"
 
 namespace ferrox {
+namespace {
+
+/// Every attention kind of an evaluator's store has as many.
+size_t n_pages_of(const PagedStore& store) {
+  return store.n_pages().empty() ? 0 : static_cast<size_t>(store.n_pages().front());
+}
+
+}  // namespace
 
 struct Evaluator::Impl {
   std::unique_ptr<Model> model;
@@ -24,7 +32,7 @@ struct Evaluator::Impl {
   int64_t length = 0;
 
   Impl(std::unique_ptr<Model> loaded, PagedStore kv, int n_threads, int32_t rows)
-      : model(std::move(loaded)), store(std::move(kv)), pool(n_threads), pages(store.n_pages()), batch_rows(rows) {
+      : model(std::move(loaded)), store(std::move(kv)), pool(n_threads), pages(n_pages_of(store)), batch_rows(rows) {
     std::iota(pages.begin(), pages.end(), 0);
     tables.assign(static_cast<size_t>(attention_kinds(model->shape().kv_layers).size()), pages);
   }
@@ -36,7 +44,7 @@ struct Evaluator::Impl {
   }
 
   Result<void> check(std::span<const int32_t> tokens) const {
-    const int64_t room = static_cast<int64_t>(store.n_pages()) * store.page_rows();
+    const int64_t room = static_cast<int64_t>(pages.size()) * store.page_rows();
     if (static_cast<int64_t>(tokens.size()) > room - length) {
       return make_error(ErrorCode::kContextLength, "{} tokens after {}: expected at most {} positions", tokens.size(),
                         length, room);
@@ -66,7 +74,8 @@ Result<PagedStore> make_store(const ModelShape& shape, const EvaluatorOptions& o
     return make_error(ErrorCode::kMemoryBudget, "kv memory: {} pages of {} each, but only {} are available", n_pages,
                       format_bytes(page_bytes), format_bytes(available_bytes));
   }
-  return PagedStore::create(layout, static_cast<int32_t>(n_pages));
+  const auto n_kinds = static_cast<size_t>(attention_kinds(layout.layers).size());
+  return PagedStore::create(layout, std::vector<int32_t>(n_kinds, static_cast<int32_t>(n_pages)));
 }
 
 }  // namespace

@@ -9,12 +9,16 @@
 #include "base/checked_math.h"
 #include "base/machine.h"
 #include "base/units.h"
+#include "kv/contiguous_memory.h"
+#include "kv/kv_budget.h"
+#include "kv/paged_memory.h"
 
 namespace ferrox {
 namespace {
 
 constexpr uint64_t kMinHeadroomBytes = uint64_t{256} << 20;
 constexpr uint64_t kHeadroomShare = 20;  // 5 %: allocator, stacks, page tables, requests in flight
+constexpr int64_t kMostPages = std::numeric_limits<int32_t>::max();
 
 /// What weights and scratch leave of the budget.
 uint64_t left_for_kv(const MemoryQuestion& q) {
@@ -22,43 +26,137 @@ uint64_t left_for_kv(const MemoryQuestion& q) {
   return q.budget_bytes > taken ? q.budget_bytes - taken : 0;
 }
 
-/// Pages of `available_bytes`; a model without KV has as many as there are numbers for.
-uint64_t pages_in(const MemoryQuestion& q, uint64_t available_bytes) {
-  const uint64_t page_bytes = kv_page_bytes(q.layout);
-  return page_bytes == 0 ? std::numeric_limits<int32_t>::max() : available_bytes / page_bytes;
+KvTerms terms_without_pages(const MemoryQuestion& q) {
+  KvTerms terms = terms_of(q.layout);
+  terms.chunk_rows = q.chunk_rows;
+  return terms;
 }
 
-Error does_not_fit(const MemoryQuestion& q, uint64_t n_pages) {
+/// Bytes of one request of n positions, whatever part of them is prompt.
+uint64_t request_bytes(const MemoryQuestion& q, int64_t n) {
+  if (q.storage == KvStorage::kContiguous) return contiguous_bytes(q.layout, n, q.chunk_rows);
+  const KvTerms terms = terms_without_pages(q);
+  return bytes_of_pages(terms, lease_pages(terms, n, 0));
+}
+
+Error does_not_fit(const MemoryQuestion& q, uint64_t kv_bytes, int64_t n_positions) {
   return make_error(
       ErrorCode::kMemoryBudget,
       "model doesn't fit: weights {} + KV {} ({} positions) + scratch {} > budget {}; the largest context "
       "that fits is {} positions",
-      format_bytes(q.weight_bytes), format_bytes(saturating_mul(n_pages, kv_page_bytes(q.layout))),
-      saturating_mul(n_pages, static_cast<uint64_t>(q.layout.page_rows)), format_bytes(q.scratch_bytes),
-      format_bytes(q.budget_bytes), largest_context(q.layout, left_for_kv(q), q.trained_context));
+      format_bytes(q.weight_bytes), format_bytes(kv_bytes), n_positions, format_bytes(q.scratch_bytes),
+      format_bytes(q.budget_bytes), largest_context(q));
 }
 
-/// Pages of a store that nobody gave a size.
-uint64_t default_pages(const MemoryQuestion& q, uint64_t n_context_pages) {
-  const uint64_t all_contexts = saturating_mul(n_context_pages, static_cast<uint64_t>(q.n_parallel));
-  const uint64_t half = std::min(all_contexts, pages_in(q, left_for_kv(q) / 2));
-  return q.context_length > 0 ? std::max(half, n_context_pages) : half;
+/// Each kind gets p pages, but no fewer than one request of the context takes and, in a store that nobody gave a size,
+/// no more than n_parallel do.
+std::vector<int64_t> pages_at(const MemoryQuestion& q, const std::vector<int64_t>& of_one, int64_t p) {
+  const uint64_t n_requests = q.kv_bytes > 0 ? uint64_t{kMostPages} : static_cast<uint64_t>(q.n_parallel);
+  std::vector<int64_t> pages;
+  for (const int64_t one : of_one) {
+    const uint64_t of_all = saturating_mul(static_cast<uint64_t>(one), n_requests);
+    const auto most = static_cast<int64_t>(std::min(of_all, uint64_t{kMostPages}));
+    pages.push_back(std::clamp(p, std::min(one, most), most));
+  }
+  return pages;
+}
+
+/// The most pages of room_bytes that requests of `context` positions have use for. Short requests take as many pages of
+/// every kind, so kinds get equal numbers; a long one takes few of the sliding ones, so those stop growing first.
+std::vector<int64_t> pages_within(const MemoryQuestion& q, const KvTerms& terms, int64_t context, uint64_t room_bytes) {
+  const std::vector<int64_t> of_one = lease_pages(terms, context, 0);
+  int64_t fits = 0;
+  int64_t too_many = kMostPages + 1;
+  while (too_many - fits > 1) {
+    const int64_t middle = fits + (too_many - fits) / 2;
+    (bytes_of_pages(terms, pages_at(q, of_one, middle)) <= room_bytes ? fits : too_many) = middle;
+  }
+  return pages_at(q, of_one, fits);
+}
+
+/// Positions of one request that fit `bytes`, exactly.
+int64_t context_within(const MemoryQuestion& q, int64_t most, uint64_t bytes) {
+  int64_t fits = 0;
+  int64_t too_long = most;
+  if (request_bytes(q, most) <= bytes) return most;
+  while (too_long - fits > 1) {
+    const int64_t middle = fits + (too_long - fits) / 2;
+    (request_bytes(q, middle) <= bytes ? fits : too_long) = middle;
+  }
+  return fits;
+}
+
+/// Bytes that the KV may take: as asked, or half of what is left, or what a named context needs.
+uint64_t room_for_kv(const MemoryQuestion& q) {
+  if (q.kv_bytes > 0) return q.kv_bytes;
+  const uint64_t half = left_for_kv(q) / 2;
+  return q.context_length > 0 ? std::max(half, request_bytes(q, q.context_length)) : half;
+}
+
+int64_t wanted_context(const MemoryQuestion& q) { return q.context_length > 0 ? q.context_length : q.trained_context; }
+
+Result<MemoryPlan> plan_contiguous(const MemoryQuestion& q) {
+  const int64_t context = context_within(q, wanted_context(q), room_for_kv(q));
+  const int64_t wanted = q.context_length > 0 ? q.context_length : std::max<int64_t>(context, 1);
+  const uint64_t bytes = contiguous_bytes(q.layout, wanted, q.chunk_rows);
+  if (context < wanted || bytes > left_for_kv(q)) return does_not_fit(q, bytes, wanted);
+  MemoryPlan plan{wanted, {}, bytes, context};
+  plan.terms.windows = {0};
+  plan.terms.n_pages = {1};
+  plan.terms.page_bytes = {bytes};
+  plan.terms.page_rows = static_cast<int32_t>(std::min(wanted, kMostPages));
+  plan.terms.chunk_rows = q.chunk_rows;
+  return plan;
+}
+
+Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
+  const uint64_t room = room_for_kv(q);
+  const int64_t context = context_within(q, wanted_context(q), room);
+  MemoryPlan plan{wanted_context(q), terms_without_pages(q), 0, 0};
+  std::vector<int64_t> pages = pages_within(q, plan.terms, context, room);
+  plan.kv_bytes = bytes_of_pages(plan.terms, pages);
+  const bool has_named_context = q.context_length > 0 && q.kv_bytes == 0;
+  if (has_named_context && context < q.context_length) return does_not_fit(q, room, q.context_length);
+  if (context == 0 || plan.kv_bytes > left_for_kv(q)) {
+    return does_not_fit(q, plan.kv_bytes, has_named_context ? q.context_length : std::max<int64_t>(context, 1));
+  }
+  plan.terms.n_pages.assign(pages.begin(), pages.end());
+  plan.store_context = longest_request(plan.terms, q.trained_context, q.trained_context);
+  if (q.context_length == 0) plan.context_length = plan.store_context;
+  return plan;
+}
+
+std::string kind_name(int window) { return window == 0 ? "full attention" : fmt::format("sliding window {}", window); }
+
+void explain_store(const MemoryQuestion& q, const MemoryPlan& plan, std::vector<std::string>& lines) {
+  for (size_t kind = 0; kind < plan.terms.n_pages.size(); ++kind) {
+    if (q.storage == KvStorage::kContiguous) break;
+    const auto n_pages = static_cast<uint64_t>(plan.terms.n_pages[kind]);
+    lines.push_back(fmt::format("  {}: {} pages of {} positions, {} each = {}", kind_name(plan.terms.windows[kind]),
+                                n_pages, plan.terms.page_rows, format_bytes(plan.terms.page_bytes[kind]),
+                                format_bytes(saturating_mul(n_pages, plan.terms.page_bytes[kind]))));
+  }
 }
 
 }  // namespace
 
-Result<uint64_t> device_budget_bytes() {
-  const char* given = std::getenv("FERROX_DEVICE_BUDGET_BYTES");
-  if (given == nullptr || *given == '\0') {
+Result<uint64_t> device_budget_bytes(uint64_t given) {
+  if (given > 0) return given;
+  const char* variable = std::getenv("FERROX_DEVICE_BUDGET_BYTES");
+  if (variable == nullptr || *variable == '\0') {
     const uint64_t available = available_memory_bytes();
     return available - std::min(available, std::max(kMinHeadroomBytes, available / kHeadroomShare));
   }
   uint64_t bytes = 0;
-  const char* end = given + std::strlen(given);
-  const auto [stopped_at, error] = std::from_chars(given, end, bytes);
+  const char* end = variable + std::strlen(variable);
+  const auto [stopped_at, error] = std::from_chars(variable, end, bytes);
   if (error == std::errc() && stopped_at == end) return bytes;
   return make_error(ErrorCode::kInvalidArgument, "FERROX_DEVICE_BUDGET_BYTES: expected a number of bytes, found '{}'",
-                    given);
+                    variable);
+}
+
+int64_t largest_context(const MemoryQuestion& q) {
+  return largest_context([&q](int64_t t) { return request_bytes(q, t); }, left_for_kv(q), q.trained_context);
 }
 
 Result<MemoryPlan> plan_memory(const MemoryQuestion& q) {
@@ -67,15 +165,27 @@ Result<MemoryPlan> plan_memory(const MemoryQuestion& q) {
                       "expected a context of 0 or more and at least one request at once, found {} and {}",
                       q.context_length, q.n_parallel);
   }
-  const int64_t wanted_context = q.context_length > 0 ? q.context_length : q.trained_context;
-  const auto n_context_pages = static_cast<uint64_t>(kv_pages_for(wanted_context, q.layout.page_rows));
-  uint64_t n_pages = q.kv_bytes > 0 ? pages_in(q, q.kv_bytes) : default_pages(q, n_context_pages);
-  n_pages = std::min(n_pages, static_cast<uint64_t>(std::numeric_limits<int32_t>::max()));
-  if (n_pages == 0) return does_not_fit(q, 1);
-  if (n_pages > pages_in(q, left_for_kv(q))) return does_not_fit(q, n_pages);
-  const auto store_positions = static_cast<int64_t>(n_pages) * q.layout.page_rows;
-  const int64_t context = q.context_length > 0 ? q.context_length : std::min(q.trained_context, store_positions);
-  return MemoryPlan{context, static_cast<int32_t>(n_pages)};
+  return q.storage == KvStorage::kContiguous ? plan_contiguous(q) : plan_paged(q);
+}
+
+std::vector<std::string> explain_plan(const MemoryQuestion& q, const MemoryPlan& plan) {
+  const uint64_t left = left_for_kv(q);
+  std::vector<std::string> lines = {
+      fmt::format("budget {} - weights {} - scratch {} = {} for KV", format_bytes(q.budget_bytes),
+                  format_bytes(q.weight_bytes), format_bytes(q.scratch_bytes), format_bytes(left)),
+      fmt::format("KV {} ({}): {}", format_bytes(plan.kv_bytes),
+                  q.storage == KvStorage::kPaged ? "paged" : "contiguous",
+                  q.kv_bytes > 0 ? "as asked for"
+                                 : fmt::format("at most half of that, at most {} requests of {} positions",
+                                               q.n_parallel, plan.context_length))};
+  explain_store(q, plan, lines);
+  lines.push_back(q.context_length > 0
+                      ? fmt::format("context {}: as asked for; one request can hold {} positions", plan.context_length,
+                                    plan.store_context)
+                      : fmt::format("context {}: auto, the smaller of {} trained and {} that one request can hold",
+                                    plan.context_length, q.trained_context, plan.store_context));
+  lines.push_back(fmt::format("largest context that fits: {} positions", largest_context(q)));
+  return lines;
 }
 
 }  // namespace ferrox

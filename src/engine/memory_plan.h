@@ -1,22 +1,34 @@
-// How many pages may the KV store have, and how long may a context be? Decided before anything is allocated.
+// How large may the KV store be, and how long a context? Decided before anything is allocated.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kv/kv_layout.h"
+#include "kv/kv_terms.h"
 
 namespace ferrox {
 
-/// Bytes that this process may use: FERROX_DEVICE_BUDGET_BYTES as given, else what the system and the cgroup leave,
-/// less max(256 MiB, 5 %) for everything that isn't counted. Errors: a variable that isn't a number.
-Result<uint64_t> device_budget_bytes();
+/// How requests keep their rows.
+enum class KvStorage {
+  kPaged,       ///< many requests share pages
+  kContiguous,  ///< one request at a time, one piece of memory per layer
+};
+
+/// Bytes that this process may use: `given` when it isn't 0, else FERROX_DEVICE_BUDGET_BYTES as given, else what the
+/// system and the cgroup leave, less max(256 MiB, 5 %) for everything that isn't counted. Errors: a variable that
+/// isn't a number.
+Result<uint64_t> device_budget_bytes(uint64_t given = 0);
 
 struct MemoryQuestion {
-  KvLayout layout;          ///< valid
+  KvLayout layout;  ///< valid
+  KvStorage storage = KvStorage::kPaged;
   int64_t trained_context;  ///< positions
   int64_t context_length;   ///< asked for; 0: as much as there is
   int32_t n_parallel;       ///< most requests at once
+  int64_t chunk_rows = 1;   ///< most rows of one request in a step
   uint64_t kv_bytes;        ///< asked for; 0: half of what is left, at most n_parallel contexts
   uint64_t budget_bytes;
   uint64_t weight_bytes;
@@ -25,11 +37,19 @@ struct MemoryQuestion {
 
 struct MemoryPlan {
   int64_t context_length;  ///< most positions of one request
-  int32_t n_pages;         ///< of the KV store
+  KvTerms terms;           ///< of the store, or of the one slot of contiguous storage
+  uint64_t kv_bytes;       ///< of the whole store
+  int64_t store_context;   ///< positions that one request is sure to hold in the store, at most the trained ones
 };
 
-/// weights + scratch + n_pages * kv_page_bytes <= budget, or an error of code kMemoryBudget that shows every term and
-/// the largest context that would fit. A context that is named gets its pages even when they are more than half.
+/// weights + scratch + KV <= budget, or an error of code kMemoryBudget that shows every term and the largest context
+/// that would fit. A context that is named gets its pages even when they are more than half.
 Result<MemoryPlan> plan_memory(const MemoryQuestion& question);
+
+/// The largest context of one request that weights and scratch leave room for; at most the trained one.
+int64_t largest_context(const MemoryQuestion& question);
+
+/// Every term of a plan, one a line, so that a person can redo the arithmetic.
+std::vector<std::string> explain_plan(const MemoryQuestion& question, const MemoryPlan& plan);
 
 }  // namespace ferrox

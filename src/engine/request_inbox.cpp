@@ -1,6 +1,7 @@
 #include "engine/request_inbox.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -14,7 +15,7 @@ Result<RequestId> RequestInbox::push(TokenLoop loop, const Reservation& needed, 
   // While nobody was found to lack room, open slots are as good as taken by those who wait.
   const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
   const RequestId id = next_id_;
-  TRY(queue_.push({id, needed.n_pages, deadline}, n_open_slots));
+  TRY(queue_.push({id, needed.pages, deadline}, n_open_slots));
   ++next_id_;
   waiting_.emplace(id, AcceptedRequest{id, std::move(loop), needed.n_positions, std::move(sink), arrival});
   live_.insert(id);
@@ -82,12 +83,14 @@ RequestInbox::Cancelled RequestInbox::take_cancelled() {
   return taken;
 }
 
-std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, int64_t n_free_pages) {
+std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages) {
   std::vector<AcceptedRequest> admissible;
   const std::lock_guard lock(mutex_);
   for (const QueuedRequest* head = queue_.head(); head != nullptr; head = queue_.head()) {
-    if (n_running == n_parallel_ || head->n_pages > n_free_pages) break;
-    n_free_pages -= head->n_pages;
+    if (n_running == n_parallel_ || !fits_pages(head->pages, n_free_pages)) break;
+    for (size_t kind = 0; kind < n_free_pages.size(); ++kind) {
+      n_free_pages[kind] -= static_cast<int32_t>(head->pages[kind]);
+    }
     ++n_running;
     const RequestId id = head->id;
     queue_.remove(id);
@@ -95,6 +98,7 @@ std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, in
   }
   CHECK(queue_.empty() || n_running > 0, "an idle engine has room for the head of its queue");
   head_is_blocked_ = !queue_.empty();
+  n_free_pages_ = std::move(n_free_pages);
   status_.n_running = n_running;
   status_.n_queued = queue_.size();
   return admissible;
@@ -109,12 +113,19 @@ std::vector<AcceptedRequest> RequestInbox::take_expired(TimePoint now) {
   return expired;
 }
 
-void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, int64_t n_pages_free, uint64_t n_steps) {
+void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, std::vector<int32_t> n_free_pages,
+                           uint64_t n_steps) {
   const std::lock_guard lock(mutex_);
   status_.n_running = n_running;
   status_.n_pages_total = n_pages_total;
-  status_.n_pages_free = n_pages_free;
+  status_.n_pages_free = std::accumulate(n_free_pages.begin(), n_free_pages.end(), int64_t{0});
+  n_free_pages_ = std::move(n_free_pages);
   status_.n_steps = n_steps;
+}
+
+bool RequestInbox::would_run_now(std::span<const int64_t> pages) const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() && status_.n_running < n_parallel_ && fits_pages(pages, n_free_pages_);
 }
 
 void RequestInbox::retire(RequestId id) {

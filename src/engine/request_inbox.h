@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -53,14 +54,18 @@ class RequestInbox {
   };
   Cancelled take_cancelled();
 
-  /// The requests at the head of the queue that n_running others leave slots for and n_free_pages hold.
-  std::vector<AcceptedRequest> take_admissible(int32_t n_running, int64_t n_free_pages);
+  /// The requests at the head of the queue that n_running others leave slots for and the free pages of each attention
+  /// kind hold.
+  std::vector<AcceptedRequest> take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages);
 
   /// Waiting requests whose deadline is at or before `now`; counted as refused.
   std::vector<AcceptedRequest> take_expired(TimePoint now);
 
   /// What status() shows of the engine thread's own.
-  void publish(int32_t n_running, int64_t n_pages_total, int64_t n_pages_free, uint64_t n_steps);
+  void publish(int32_t n_running, int64_t n_pages_total, std::vector<int32_t> n_free_pages, uint64_t n_steps);
+
+  /// Whether a request of these pages would be admitted by the next step, were it the last to come.
+  bool would_run_now(std::span<const int64_t> pages) const;
 
   /// The last event of a request has been sent.
   void retire(RequestId id);
@@ -83,6 +88,7 @@ class RequestInbox {
   bool head_is_blocked_ = false;  ///< the head of the queue was looked at and there was no room for it
   bool draining_ = false;
   bool stopping_ = false;
+  std::vector<int32_t> n_free_pages_;  ///< as the engine thread last found and took them
   EngineStatus status_;
 };
 

@@ -15,32 +15,33 @@ DoneEvent done_event(const Finished& finished, Usage usage) {
 
 }  // namespace
 
-RunningRequest::RunningRequest(AcceptedRequest accepted, SequenceKv kv, int n_kinds, TimePoint now)
-    : accepted_(std::move(accepted)),
-      kv_(std::move(kv)),
-      tables_(static_cast<size_t>(n_kinds), kv_.pages()),
-      admitted_(now) {
-  CHECK(kv_.capacity() >= accepted_.n_positions, "all positions of an admitted request are reserved");
+RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, int32_t call_opener,
+                               TimePoint now)
+    : accepted_(std::move(accepted)), kv_(std::move(kv)), call_opener_(call_opener), admitted_(now) {
+  CHECK(kv_ != nullptr, "an admitted request holds its memory");
 }
 
 SequenceWork RunningRequest::work() const {
   const auto n_tokens = static_cast<int64_t>(accepted_.loop.tokens().size());
-  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, n_tokens - kv_.length()};
+  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, n_tokens - kv_->length()};
 }
 
 std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
-  return accepted_.loop.tokens().subspan(static_cast<size_t>(kv_.length()), static_cast<size_t>(n_rows));
+  return accepted_.loop.tokens().subspan(static_cast<size_t>(kv_->length()), static_cast<size_t>(n_rows));
 }
 
-BatchSegment RunningRequest::segment(int32_t n_rows) const { return {n_rows, kv_.length(), tables_}; }
+BatchSegment RunningRequest::begin_rows(int32_t n_rows) {
+  const int64_t first_position = kv_->length();
+  return {n_rows, first_position, kv_->begin_step(n_rows)};
+}
 
 bool RunningRequest::reaches_end(int32_t n_rows) const { return work().n_pending_rows == n_rows; }
 
-void RunningRequest::rows_done(int32_t n_rows, TimePoint now) {
-  kv_.advance(n_rows);
+void RunningRequest::rows_done(TimePoint now) {
+  kv_->end_step();
   if (prompt_done_) return;
-  accepted_.sink(PromptProgressEvent{kv_.length(), accepted_.loop.n_prompt()});
-  if (kv_.length() == accepted_.loop.n_prompt()) prompt_done_ = now;
+  accepted_.sink(PromptProgressEvent{kv_->length(), accepted_.loop.n_prompt()});
+  if (kv_->length() == accepted_.loop.n_prompt()) prompt_done_ = now;
 }
 
 bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
@@ -51,6 +52,8 @@ bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
   }
   if (outcome->token) {
     if (!first_token_) first_token_ = now;
+    const bool opens_call = outcome->token->id == call_opener_ && !outcome->finished;
+    if (opens_call) kv_->observe_anchor(static_cast<int64_t>(accepted_.loop.tokens().size()));
     accepted_.sink(std::move(*outcome->token));
   }
   finished_ = std::move(outcome->finished);

@@ -4,11 +4,10 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "engine/request.h"
 #include "engine/token_loop.h"
-#include "kv/sequence_kv.h"
+#include "kv/request_kv.h"
 #include "nn/model.h"
 #include "sched/request_queue.h"
 #include "sched/step_planner.h"
@@ -19,15 +18,16 @@ namespace ferrox {
 struct AcceptedRequest {
   RequestId id;
   TokenLoop loop;
-  int64_t n_positions;  ///< what it may grow to, reserved on admission
+  int64_t n_positions;  ///< what it may grow to; what that needs is taken on admission
   EventSink sink;
   TimePoint arrival;
 };
 
 class RunningRequest {
  public:
-  /// `kv` has room for all of accepted.n_positions.
-  RunningRequest(AcceptedRequest accepted, SequenceKv kv, int n_kinds, TimePoint now);
+  /// `kv` holds everything that accepted.n_positions positions need. `call_opener` is the token that opens a tool call,
+  /// or -1.
+  RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now);
 
   RequestId id() const { return accepted_.id; }
 
@@ -36,13 +36,15 @@ class RunningRequest {
 
   /// The next n_rows pending tokens and where they go.
   std::span<const int32_t> pending_tokens(int32_t n_rows) const;
-  BatchSegment segment(int32_t n_rows) const;
+
+  /// Where those rows go; they are to be written before the next call.
+  BatchSegment begin_rows(int32_t n_rows);
 
   /// Whether the last of the next n_rows rows is the last token there is, so that its logits are wanted.
   bool reaches_end(int32_t n_rows) const;
 
-  /// n_rows rows went through the model. Tells the sink while that is prompt.
-  void rows_done(int32_t n_rows, TimePoint now);
+  /// The rows that were begun went through the model. Tells the sink while that is prompt.
+  void rows_done(TimePoint now);
 
   /// The logits of the last token. Sends its token; gives true when the answer is over, and then finish() must follow.
   bool take_logits(std::span<float> logits, TimePoint now);
@@ -53,7 +55,7 @@ class RunningRequest {
   bool is_over() const { return finished_.has_value() || error_.has_value(); }
 
   /// Gives the pages back.
-  void release_kv() { kv_.release(); }
+  void release_kv() { kv_.reset(); }
 
   /// Sends the last event. Call once, when is_over().
   void finish(TimePoint now);
@@ -62,8 +64,8 @@ class RunningRequest {
   Usage usage(TimePoint now) const;
 
   AcceptedRequest accepted_;
-  SequenceKv kv_;
-  std::vector<PageTable> tables_;  ///< of each attention kind
+  std::unique_ptr<RequestKv> kv_;  ///< until release_kv()
+  int32_t call_opener_;
   TimePoint admitted_;
   std::optional<TimePoint> prompt_done_;
   std::optional<TimePoint> first_token_;

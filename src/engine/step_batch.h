@@ -17,7 +17,7 @@ class StepBatch {
   void clear();
 
   /// Adds the next n_rows rows of a request; logits are asked for only where they are wanted: one row at most.
-  void add(const RunningRequest& request, int32_t n_rows);
+  void add(RunningRequest& request, int32_t n_rows);
 
   /// Valid until clear() or add().
   Batch batch() const { return {tokens_, segments_, logit_rows_}; }

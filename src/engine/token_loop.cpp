@@ -30,6 +30,10 @@ Result<void> check_stops(std::span<const std::string> stops) {
 
 }  // namespace
 
+Result<void> check_prompt_ids(std::span<const int32_t> prompt, int32_t n_vocab) {
+  return check_ids("prompt", prompt, n_vocab);
+}
+
 Result<TokenLoop> TokenLoop::create(GenerationRequest request, int64_t max_tokens, const LoopVocabulary& vocabulary) {
   TRY(check_ids("prompt", request.prompt, vocabulary.n_vocab));
   TRY(check_ids("stop_tokens", request.stop_tokens, vocabulary.n_vocab));

@@ -27,6 +27,9 @@ struct LoopVocabulary {
   std::function<std::vector<int32_t>(std::string_view)> encode;  ///< special tokens parsed, no BOS
 };
 
+/// Refuses (kInvalidArgument) ids outside the vocabulary.
+Result<void> check_prompt_ids(std::span<const int32_t> prompt, int32_t n_vocab);
+
 /// One request's answer: processors and samplers, end tokens, stops by id, UTF-8, stops in the text. It owns the
 /// tokens: prompt ++ answer.
 class TokenLoop {

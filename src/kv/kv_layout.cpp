@@ -6,26 +6,30 @@
 #include "base/check.h"
 #include "base/checked_math.h"
 #include "tensor/format.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox {
 namespace {
 
-constexpr std::array kStorableTypes = {DType::kF16, DType::kBF16, DType::kF32};
 constexpr int32_t kMaxPageRows = 65536;   // a page of more is a mistake: no context has use for it
 constexpr int kMaxRowElements = 1 << 20;  // keeps a row's bytes and a page's rows far inside 32 and 64 bits
-constexpr int64_t kContextStep = 256;     // a context is reported in round numbers
 
-const char* type_name(DType type) {
-  const FormatInfo* format = find_format(type);
-  return format == nullptr ? "unknown" : format->name;
-}
+// What the attention kernels read and write.
+constexpr std::array kStorableTypes = {DType::kF16, DType::kBF16, DType::kF32};
 
 Result<void> validate_type(const char* which, DType type) {
-  if (std::find(kStorableTypes.begin(), kStorableTypes.end(), type) == kStorableTypes.end()) {
-    return make_error(ErrorCode::kUnsupported, "KV cache: {} type is {}, expected F16, BF16 or F32", which,
-                      type_name(type));
-  }
-  return {};
+  if (std::find(kStorableTypes.begin(), kStorableTypes.end(), type) != kStorableTypes.end()) return {};
+  const FormatInfo* format = find_format(type);
+  return make_error(ErrorCode::kUnsupported, "KV cache: {} type is {}, expected {}", which,
+                    format == nullptr ? "unknown" : format->name, kv_type_names());
+}
+
+Result<void> validate_row(const char* which, size_t layer, DType type, int n_elements) {
+  const KvType& stored = *find_kv_type(type);
+  if (n_elements % stored.block_elements == 0) return {};
+  return make_error(ErrorCode::kUnsupported,
+                    "KV cache: {} rows of layer {} are {} wide, expected a multiple of {} for {}", which, layer,
+                    n_elements, stored.block_elements, stored.name);
 }
 
 Result<void> validate_shape(size_t layer, const KvLayerShape& shape) {
@@ -39,6 +43,22 @@ Result<void> validate_shape(size_t layer, const KvLayerShape& shape) {
 
 }  // namespace
 
+std::string kv_type_names() {
+  std::string names;
+  for (const KvType& type : kKvTypes) {
+    if (!names.empty()) names += type.dtype == kKvTypes.back().dtype ? " or " : ", ";
+    names += type.name;
+  }
+  return names;
+}
+
+Result<DType> parse_kv_type(std::string_view name) {
+  for (const KvType& type : kKvTypes) {
+    if (type.name == name) return type.dtype;
+  }
+  return make_error(ErrorCode::kInvalidArgument, "KV cache type '{}': expected {}", name, kv_type_names());
+}
+
 Result<void> validate_layout(const KvLayout& layout) {
   TRY(validate_type("K", layout.k_type));
   TRY(validate_type("V", layout.v_type));
@@ -46,39 +66,47 @@ Result<void> validate_layout(const KvLayout& layout) {
     return make_error(ErrorCode::kInvalidArgument, "KV cache: page size is {} rows, expected 1 to {}", layout.page_rows,
                       kMaxPageRows);
   }
-  for (size_t layer = 0; layer < layout.layers.size(); ++layer) TRY(validate_shape(layer, layout.layers[layer]));
+  for (size_t layer = 0; layer < layout.layers.size(); ++layer) {
+    const KvLayerShape& shape = layout.layers[layer];
+    TRY(validate_shape(layer, shape));
+    TRY(validate_row("K", layer, layout.k_type, shape.k_dim));
+    TRY(validate_row("V", layer, layout.v_type, shape.v_dim));
+  }
   return {};
 }
 
 int32_t kv_row_bytes(DType type, int n_elements) {
-  const FormatInfo* format = find_format(type);
-  CHECK(format != nullptr, "an element type that a layout allows is registered");
-  CHECK(n_elements % format->block_elements == 0, "a row is a whole number of blocks");
-  return n_elements / format->block_elements * format->block_bytes;
+  const KvType* stored = find_kv_type(type);
+  CHECK(stored != nullptr, "an element type that a layout allows is known");
+  CHECK(n_elements % stored->block_elements == 0, "a row is a whole number of blocks");
+  return n_elements / stored->block_elements * stored->block_bytes;
 }
 
-uint64_t kv_page_bytes(const KvLayout& layout) {
-  uint64_t bytes = 0;
-  for (const KvLayerShape& shape : layout.layers) {
-    const auto row = static_cast<uint64_t>(kv_row_bytes(layout.k_type, shape.k_dim)) +
-                     static_cast<uint64_t>(kv_row_bytes(layout.v_type, shape.v_dim));
-    const uint64_t rows =
-        saturating_mul(static_cast<uint64_t>(shape.n_kv_heads), static_cast<uint64_t>(layout.page_rows));
-    bytes = saturating_add(bytes, saturating_mul(row, rows));
+uint64_t kv_position_bytes(const KvLayerShape& shape, DType k_type, DType v_type) {
+  const auto row = static_cast<uint64_t>(kv_row_bytes(k_type, shape.k_dim)) +
+                   static_cast<uint64_t>(kv_row_bytes(v_type, shape.v_dim));
+  return saturating_mul(static_cast<uint64_t>(shape.n_kv_heads), row);
+}
+
+std::vector<uint64_t> kv_page_bytes_of_kinds(const KvLayout& layout) {
+  const AttentionKinds kinds = attention_kinds(layout.layers);
+  std::vector<uint64_t> bytes(static_cast<size_t>(kinds.size()), 0);
+  for (size_t layer = 0; layer < layout.layers.size(); ++layer) {
+    uint64_t& total = bytes[static_cast<size_t>(kinds.of_layer[layer])];
+    const uint64_t row = kv_position_bytes(layout.layers[layer], layout.k_type, layout.v_type);
+    total = saturating_add(total, saturating_mul(row, static_cast<uint64_t>(layout.page_rows)));
   }
   return bytes;
 }
 
-int64_t kv_pages_for(int64_t n_positions, int32_t page_rows) {
-  return static_cast<int64_t>(ceil_div(static_cast<uint64_t>(n_positions), static_cast<uint64_t>(page_rows)));
+uint64_t kv_page_bytes(const KvLayout& layout) {
+  uint64_t total = 0;
+  for (const uint64_t bytes : kv_page_bytes_of_kinds(layout)) total = saturating_add(total, bytes);
+  return total;
 }
 
-int64_t largest_context(const KvLayout& layout, uint64_t available_bytes, int64_t trained_context) {
-  const uint64_t page_bytes = kv_page_bytes(layout);
-  if (page_bytes == 0) return trained_context;
-  const uint64_t positions = saturating_mul(available_bytes / page_bytes, static_cast<uint64_t>(layout.page_rows));
-  const auto context = static_cast<int64_t>(std::min(positions, static_cast<uint64_t>(trained_context)));
-  return context < kContextStep || context == trained_context ? context : context / kContextStep * kContextStep;
+int64_t kv_pages_for(int64_t n_positions, int32_t page_rows) {
+  return static_cast<int64_t>(ceil_div(static_cast<uint64_t>(n_positions), static_cast<uint64_t>(page_rows)));
 }
 
 }  // namespace ferrox

@@ -6,10 +6,20 @@
 
 namespace ferrox {
 
-PagePool::PagePool(int32_t n_pages) : held_(static_cast<size_t>(std::max(n_pages, 0)), false) {
+PagePool::PagePool(int32_t n_pages) : n_holders_(static_cast<size_t>(std::max(n_pages, 0)), 0) {
   CHECK(n_pages >= 0, "a pool has a number of pages");
-  free_.reserve(held_.size());
+  free_.reserve(n_holders_.size());
   for (int32_t page = n_pages - 1; page >= 0; --page) free_.push_back(page);
+}
+
+int32_t& PagePool::holders(int32_t page) {
+  CHECK(page >= 0 && page < n_pages(), "a page belongs to this pool");
+  return n_holders_[static_cast<size_t>(page)];
+}
+
+int32_t PagePool::n_holders(int32_t page) const {
+  CHECK(page >= 0 && page < n_pages(), "a page belongs to this pool");
+  return n_holders_[static_cast<size_t>(page)];
 }
 
 bool PagePool::try_acquire(int64_t n, std::vector<int32_t>& table) {
@@ -19,30 +29,35 @@ bool PagePool::try_acquire(int64_t n, std::vector<int32_t>& table) {
   for (int64_t i = 0; i < n; ++i) {
     const int32_t page = free_.back();
     free_.pop_back();
-    held_[static_cast<size_t>(page)] = true;
+    holders(page) = 1;
     table.push_back(page);
   }
   return true;
 }
 
-void PagePool::release(const std::vector<int32_t>& pages) {
+void PagePool::retain(std::span<const int32_t> pages) {
+  for (const int32_t page : pages) {
+    CHECK(holders(page) > 0, "a page that is retained has a holder");
+    ++holders(page);
+  }
+}
+
+void PagePool::release(std::span<const int32_t> pages) {
   for (auto it = pages.rbegin(); it != pages.rend(); ++it) {
-    CHECK(*it >= 0 && *it < n_pages(), "a page that is given back belongs to this pool");
-    CHECK(held_[static_cast<size_t>(*it)], "a page is given back once");
-    held_[static_cast<size_t>(*it)] = false;
-    free_.push_back(*it);
+    CHECK(holders(*it) > 0, "each holder gives a page back once");
+    if (--holders(*it) == 0) free_.push_back(*it);
   }
 }
 
 void PagePool::check_integrity() const {
-  std::vector<bool> seen(held_.size(), false);
+  std::vector<bool> seen(n_holders_.size(), false);
   for (const int32_t page : free_) {
-    CHECK(page >= 0 && page < n_pages(), "a free page belongs to the pool");
+    CHECK(n_holders(page) == 0, "a free page has no holder");
     CHECK(!seen[static_cast<size_t>(page)], "a page is free once");
-    CHECK(!held_[static_cast<size_t>(page)], "a free page is not held");
     seen[static_cast<size_t>(page)] = true;
   }
-  CHECK(std::count(held_.begin(), held_.end(), true) == n_held(), "every page is free or held");
+  const auto n_without = std::count(n_holders_.begin(), n_holders_.end(), 0);
+  CHECK(n_without == n_free(), "every page is free or held");
 }
 
 }  // namespace ferrox

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/check.h"
 #include "base/checked_math.h"
 #include "base/units.h"
 
@@ -41,24 +42,34 @@ KvLayerView empty_view(const KvLayout& layout, const KvLayerShape& shape) {
 
 }  // namespace
 
-Result<PagedStore> PagedStore::create(const KvLayout& layout, int32_t n_pages) {
+PagedStore::PagedStore(KvLayout layout, std::vector<int32_t> n_pages)
+    : layout_(std::move(layout)), kinds_(attention_kinds(layout_.layers)), n_pages_(std::move(n_pages)) {
+  CHECK(n_pages_.size() == kinds_.windows.size(), "each attention kind has its pages");
+  for (const int32_t n : n_pages_) CHECK(n >= 0, "a store has a number of pages");
+}
+
+int32_t PagedStore::n_pages_of(size_t layer) const { return n_pages_[static_cast<size_t>(kinds_.of_layer[layer])]; }
+
+Result<PagedStore> PagedStore::create(const KvLayout& layout, std::vector<int32_t> n_pages) {
   TRY(validate_layout(layout));
-  CHECK(n_pages >= 0, "a store has a number of pages");
-  PagedStore store(layout, n_pages);
+  PagedStore store(layout, std::move(n_pages));
   uint64_t map_bytes = 0;
-  for (const KvLayerShape& shape : layout.layers) {
+  for (size_t i = 0; i < layout.layers.size(); ++i) {
+    const KvLayerShape& shape = layout.layers[i];
     const KvLayerView& view = store.layers_.emplace_back(empty_view(layout, shape));
-    map_bytes = saturating_add(map_bytes, region_bytes(shape, view.k_row_bytes, layout.page_rows, n_pages));
-    map_bytes = saturating_add(map_bytes, region_bytes(shape, view.v_row_bytes, layout.page_rows, n_pages));
+    const int32_t n = store.n_pages_of(i);
+    map_bytes = saturating_add(map_bytes, region_bytes(shape, view.k_row_bytes, layout.page_rows, n));
+    map_bytes = saturating_add(map_bytes, region_bytes(shape, view.v_row_bytes, layout.page_rows, n));
   }
   TRY(store.map_memory(map_bytes));
   std::byte* next = store.memory_;
   for (size_t i = 0; i < layout.layers.size(); ++i) {
     KvLayerView& view = store.layers_[i];
+    const int32_t n = store.n_pages_of(i);
     view.k = next;
-    next += region_bytes(layout.layers[i], view.k_row_bytes, layout.page_rows, n_pages);
+    next += region_bytes(layout.layers[i], view.k_row_bytes, layout.page_rows, n);
     view.v = next;
-    next += region_bytes(layout.layers[i], view.v_row_bytes, layout.page_rows, n_pages);
+    next += region_bytes(layout.layers[i], view.v_row_bytes, layout.page_rows, n);
   }
   return store;
 }
@@ -66,7 +77,7 @@ Result<PagedStore> PagedStore::create(const KvLayout& layout, int32_t n_pages) {
 Result<void> PagedStore::map_memory(uint64_t map_bytes) {
   if (map_bytes == 0) return {};
   if (map_bytes > static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
-    return make_error(ErrorCode::kMemoryBudget, "KV cache: {} pages don't fit the address space", n_pages_);
+    return make_error(ErrorCode::kMemoryBudget, "KV cache: {} don't fit the address space", format_bytes(map_bytes));
   }
   void* memory = mmap(nullptr, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
@@ -77,17 +88,41 @@ Result<void> PagedStore::map_memory(uint64_t map_bytes) {
   return {};
 }
 
-uint64_t PagedStore::size_bytes() const { return kv_page_bytes(layout_) * static_cast<uint64_t>(n_pages_); }
+uint64_t PagedStore::size_bytes() const {
+  const std::vector<uint64_t> page_bytes = kv_page_bytes_of_kinds(layout_);
+  uint64_t bytes = 0;
+  for (size_t kind = 0; kind < page_bytes.size(); ++kind) {
+    bytes += page_bytes[kind] * static_cast<uint64_t>(n_pages_[kind]);
+  }
+  return bytes;
+}
+
+void PagedStore::copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows) {
+  CHECK(n_rows >= 0 && n_rows <= layout_.page_rows, "a page's rows are copied within a page");
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (kinds_.of_layer[i] != kind) continue;
+    const KvLayerView& layer = layers_[i];
+    for (int head = 0; head < layer.n_kv_heads; ++head) {
+      const auto n = static_cast<size_t>(n_rows);
+      std::memcpy(layer.k_row(to_page, head, 0), layer.k_row(from_page, head, 0),
+                  n * static_cast<size_t>(layer.k_row_bytes));
+      std::memcpy(layer.v_row(to_page, head, 0), layer.v_row(from_page, head, 0),
+                  n * static_cast<size_t>(layer.v_row_bytes));
+    }
+  }
+}
 
 PagedStore::PagedStore(PagedStore&& other) noexcept
     : layout_(std::move(other.layout_)),
-      n_pages_(std::exchange(other.n_pages_, 0)),
+      kinds_(std::move(other.kinds_)),
+      n_pages_(std::exchange(other.n_pages_, {})),
       memory_(std::exchange(other.memory_, nullptr)),
       map_bytes_(std::exchange(other.map_bytes_, 0)),
       layers_(std::move(other.layers_)) {}
 
 PagedStore& PagedStore::operator=(PagedStore&& other) noexcept {
   std::swap(layout_, other.layout_);
+  std::swap(kinds_, other.kinds_);
   std::swap(n_pages_, other.n_pages_);
   std::swap(memory_, other.memory_);
   std::swap(map_bytes_, other.map_bytes_);

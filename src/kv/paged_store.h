@@ -14,30 +14,36 @@ namespace ferrox {
 
 class PagedStore {
  public:
-  /// Maps n_pages pages of every layer. Errors: a layout that validate_layout refuses, a size that doesn't fit the
-  /// address space, a mapping that the system refuses.
-  static Result<PagedStore> create(const KvLayout& layout, int32_t n_pages);
+  /// Maps n_pages[kind] pages of every layer of each attention kind of the layout. Errors: a layout that
+  /// validate_layout refuses, a size that doesn't fit the address space, a mapping that the system refuses.
+  static Result<PagedStore> create(const KvLayout& layout, std::vector<int32_t> n_pages);
 
   PagedStore(PagedStore&& other) noexcept;
   PagedStore& operator=(PagedStore&& other) noexcept;
   ~PagedStore();
 
-  int32_t n_pages() const { return n_pages_; }
+  const std::vector<int32_t>& n_pages() const { return n_pages_; }  ///< of each kind
+  const AttentionKinds& kinds() const { return kinds_; }
   int32_t page_rows() const { return layout_.page_rows; }
   const KvLayout& layout() const { return layout_; }
 
-  /// n_pages * kv_page_bytes(layout): what the pages take when all are touched.
+  /// What the pages take when all are touched: n_pages of each kind times their bytes.
   uint64_t size_bytes() const;
 
   /// One view for each of layout().layers, valid as long as this store.
   std::span<const KvLayerView> layers() const { return layers_; }
 
+  /// Copies the first n_rows rows of one page to another, in every layer of the kind.
+  void copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows);
+
  private:
-  PagedStore(KvLayout layout, int32_t n_pages) : layout_(std::move(layout)), n_pages_(n_pages) {}
+  PagedStore(KvLayout layout, std::vector<int32_t> n_pages);
+  int32_t n_pages_of(size_t layer) const;
   Result<void> map_memory(uint64_t map_bytes);
 
   KvLayout layout_;
-  int32_t n_pages_;
+  AttentionKinds kinds_;
+  std::vector<int32_t> n_pages_;
   std::byte* memory_ = nullptr;
   size_t map_bytes_ = 0;
   std::vector<KvLayerView> layers_;

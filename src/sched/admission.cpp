@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked_math.h"
-#include "kv/kv_layout.h"
-
 namespace ferrox {
 namespace {
 
@@ -26,13 +23,13 @@ Result<void> check_prompt(const AdmissionLimits& limits, int64_t n_prompt, int64
   return {};
 }
 
-Error too_large(const AdmissionLimits& limits, const Reservation& needed) {
+Error too_large(const KvTerms& kv, int64_t n_prompt, const Reservation& needed) {
+  const std::vector<int64_t> all(kv.n_pages.begin(), kv.n_pages.end());
   return make_error(
       ErrorCode::kMemoryBudget,
       "request is too large for the KV store: estimated {} bytes > limit {} bytes ({} positions > {} positions)",
-      saturating_mul(static_cast<uint64_t>(needed.n_pages), limits.page_bytes),
-      saturating_mul(static_cast<uint64_t>(limits.n_pages), limits.page_bytes), needed.n_positions,
-      saturating_mul(static_cast<uint64_t>(limits.n_pages), static_cast<uint64_t>(limits.page_rows)));
+      bytes_of_pages(kv, needed.pages), bytes_of_pages(kv, all), needed.n_positions,
+      longest_request(kv, n_prompt, needed.n_positions));
 }
 
 }  // namespace
@@ -44,8 +41,8 @@ Result<Reservation> price_request(const AdmissionLimits& limits, int64_t n_promp
   Reservation needed{};
   needed.max_tokens = asked == kRestOfContext ? room : std::min(asked, room);
   needed.n_positions = n_prompt + needed.max_tokens;
-  needed.n_pages = kv_pages_for(needed.n_positions, limits.page_rows);
-  if (needed.n_pages > limits.n_pages) return too_large(limits, needed);
+  needed.pages = lease_pages(limits.kv, n_prompt, needed.max_tokens);
+  if (!fits_pages(needed.pages, limits.kv.n_pages)) return too_large(limits.kv, n_prompt, needed);
   return needed;
 }
 

@@ -3,25 +3,25 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
+#include "kv/kv_terms.h"
 
 namespace ferrox {
 
 /// What one request is measured against.
 struct AdmissionLimits {
   int64_t context_length;      ///< most positions of one request
-  int64_t n_pages;             ///< pages of the whole store
-  int32_t page_rows;           ///< positions of a page
-  uint64_t page_bytes;         ///< bytes of a page over all layers
+  const KvTerms& kv;           ///< the store, and what it charges
   int64_t default_max_tokens;  ///< for a request that names no limit
 };
 
 /// Everything a request can ever need.
 struct Reservation {
-  int64_t max_tokens;   ///< tokens it may generate, clamped to the context
-  int64_t n_positions;  ///< prompt + max_tokens
-  int64_t n_pages;
+  int64_t max_tokens;          ///< tokens it may generate, clamped to the context
+  int64_t n_positions;         ///< prompt + max_tokens
+  std::vector<int64_t> pages;  ///< of each attention kind
 };
 
 /// Prices a prompt of n_prompt tokens that asks for max_tokens: absent means the default, -1 the rest of the context;

@@ -15,8 +15,8 @@ using TimePoint = std::chrono::steady_clock::time_point;
 /// A request that was priced and has no pages yet.
 struct QueuedRequest {
   uint64_t id;
-  int64_t n_pages;     ///< what it takes when it is admitted
-  TimePoint deadline;  ///< TimePoint::max(): it waits as long as it takes
+  std::vector<int64_t> pages;  ///< of each attention kind: what it takes when it is admitted
+  TimePoint deadline;          ///< TimePoint::max(): it waits as long as it takes
 };
 
 /// First in, first out. `head` is the one place that decides whose turn it is.

@@ -83,7 +83,17 @@ TEST(LoadOptions, SizesAreBinaryAndChecked) {
 TEST(LoadOptions, KvTypesIgnoreCase) {
   EXPECT_EQ(*kv_type("F32"), DType::kF32);
   EXPECT_EQ(*kv_type("bf16"), DType::kBF16);
-  EXPECT_FALSE(kv_type("q8_0"));
+  EXPECT_EQ(*kv_type("Q8_0"), DType::kQ8_0);
+  EXPECT_FALSE(kv_type("q5_0"));
+}
+
+TEST(LoadOptions, ContextIsAutoOrANumber) {
+  EXPECT_EQ(*parse_context("auto"), 0);
+  EXPECT_EQ(*parse_context("0"), 0);
+  EXPECT_EQ(*parse_context("4096"), 4096);
+  for (const char* text : {"", "-1", "4k", "99999999999999999999"}) EXPECT_FALSE(parse_context(text)) << text;
+  EXPECT_EQ(*parse_kv_storage("contiguous"), KvStorage::kContiguous);
+  EXPECT_FALSE(parse_kv_storage("flat"));
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include <random>
 #include <set>
 
+#include "engine/memory_plan.h"
+#include "kv/contiguous_memory.h"
+#include "kv/paged_memory.h"
 #include "support/event_log.h"
 #include "support/fake_model.h"
 #include "support/fake_vocabulary.h"
@@ -30,13 +33,16 @@ struct RigShape {
   int32_t n_parallel = 4;
   int32_t batch_rows = 16;
   int32_t max_queue = 64;
+  int window = 0;  ///< of the model's second layer; its kind then has n_pages pages too
+  int64_t slide_interval = kSlideInterval;
+  KvStorage storage = KvStorage::kPaged;
+  int64_t trained_context = 256;
 };
 
 /// A model with an engine around it.
 struct Rig {
-  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows) {
-    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32};
-    loop.emplace(model, fake_vocabulary(), *PagedStore::create(layout, shape.n_pages),
+  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows, shape.trained_context, shape.window) {
+    loop.emplace(model, fake_vocabulary(), memory_of(shape),
                  EngineLoopOptions{.n_threads = 1,
                                    .context_length = shape.context_length,
                                    .n_parallel = shape.n_parallel,
@@ -44,6 +50,18 @@ struct Rig {
                                    .max_queue = shape.max_queue,
                                    .default_max_tokens = 16,
                                    .default_timeout_ms = 0});
+  }
+
+  std::unique_ptr<KvMemory> memory_of(const RigShape& shape) const {
+    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32};
+    if (shape.storage == KvStorage::kContiguous) {
+      return *ContiguousMemory::create(layout, shape.context_length, shape.batch_rows);
+    }
+    KvTerms terms = terms_of(layout);
+    terms.chunk_rows = shape.batch_rows;
+    terms.slide_interval = shape.slide_interval;
+    terms.n_pages.assign(terms.windows.size(), shape.n_pages);
+    return *PagedMemory::create(layout, terms);
   }
 
   EventLog submit(GenerationRequest request) {
@@ -131,9 +149,13 @@ TEST(EngineLoop, TheSameTextWhateverElseRuns) {
     if (i % 3 == 0) requests.back().sampling.repeat_penalty = 1.3f;
     if (i % 7 == 0) requests.back().sampling.mirostat = 2;
   }
-  for (const RigShape& shape : {RigShape{}, RigShape{.page_rows = 1, .n_pages = 300, .n_parallel = 1, .batch_rows = 1},
-                                RigShape{.page_rows = 16, .n_pages = 6, .n_parallel = 8, .batch_rows = 9},
-                                RigShape{.page_rows = 64, .n_pages = 40, .n_parallel = 16, .batch_rows = 64}}) {
+  for (const RigShape& shape :
+       {RigShape{}, RigShape{.page_rows = 1, .n_pages = 300, .n_parallel = 1, .batch_rows = 1},
+        RigShape{.page_rows = 16, .n_pages = 6, .n_parallel = 8, .batch_rows = 9},
+        RigShape{.page_rows = 64, .n_pages = 40, .n_parallel = 16, .batch_rows = 64},
+        RigShape{.page_rows = 2, .batch_rows = 5, .window = 3, .slide_interval = 1},
+        RigShape{.n_parallel = 1, .storage = KvStorage::kContiguous},
+        RigShape{.n_parallel = 1, .batch_rows = 3, .window = 4, .storage = KvStorage::kContiguous}}) {
     Rig rig(shape);
     std::vector<EventLog> logs;
     for (const GenerationRequest& request : requests) {
@@ -175,6 +197,88 @@ TEST(EngineLoop, WhatNeverFitsIsRefusedBeforeAnyWork) {
   EXPECT_EQ(rig.loop->status().refused.too_long, 1u);
   EventLog small = rig.submit(make_request({1}, 3));
   EXPECT_EQ(small.done().reason, FinishReason::kLength);
+}
+
+/// Answers far longer than the window's pages: they are used again and again, and the text stays the judge's.
+TEST(EngineLoop, SlidingPagesAreRecycledUnderWay) {
+  Rig rig({.page_rows = 2, .n_pages = 120, .context_length = 240, .batch_rows = 8, .window = 5, .slide_interval = 4});
+  std::vector<GenerationRequest> requests;
+  std::vector<EventLog> logs;
+  for (int32_t i = 0; i < 5; ++i) {
+    requests.push_back(make_request(std::vector<int32_t>(static_cast<size_t>(3 + 9 * i), i), 180, 7));
+    logs.push_back(rig.submit(requests.back()));
+  }
+  for (size_t i = 0; i < logs.size(); ++i) EXPECT_EQ(logs[i].ids(), judge_ids(requests[i], 180)) << i;
+  rig.expect_at_rest();
+}
+
+/// Sixteen requests of 512 + 512 tokens on a store for eight: all are served whole, eight at a time.
+TEST(EngineLoop, AStoreForEightServesSixteen) {
+  Rig rig({.page_rows = 32,
+           .n_pages = 8 * 32,
+           .context_length = 1024,
+           .n_parallel = 16,
+           .batch_rows = 512,
+           .trained_context = 1024});
+  size_t most = 0;
+  rig.model.on_forward = [&most](const Batch& batch) { most = std::max(most, batch.segments.size()); };
+  std::vector<EventLog> logs;
+  for (int32_t i = 0; i < 16; ++i) {
+    logs.push_back(rig.submit(make_request(std::vector<int32_t>(512, i), 512, static_cast<uint64_t>(i))));
+  }
+  for (EventLog& log : logs) {
+    EXPECT_EQ(log.done().reason, FinishReason::kLength);
+    EXPECT_EQ(log.ids().size(), 512u);
+  }
+  EXPECT_EQ(most, 8u);
+  rig.expect_at_rest();
+}
+
+/// A12: as many run as tokens are held, however many slots there are.
+TEST(EngineLoop, ConcurrencyIsBoundedByPagesAlone) {
+  Rig rig(
+      {.page_rows = 4, .n_pages = 100, .context_length = 128, .n_parallel = 100, .batch_rows = 200, .max_queue = 200});
+  Gate gate;
+  size_t most = 0;
+  rig.model.on_forward = [&](const Batch& batch) {
+    gate.pass();
+    most = std::max(most, batch.segments.size());
+  };
+  std::vector<EventLog> logs;
+  for (int32_t i = 0; i < 150; ++i) logs.push_back(rig.submit(make_request({i % 60}, 3)));
+  gate.open();
+  for (EventLog& log : logs) EXPECT_EQ(log.done().reason, FinishReason::kLength);
+  EXPECT_EQ(most, 100u);
+  rig.expect_at_rest();
+}
+
+/// The question is answered by what answers the request, and changes nothing.
+TEST(EngineLoop, AdmissionCanBeAskedWithoutRunning) {
+  Gate gate;
+  Rig rig({.page_rows = 4, .n_pages = 12, .context_length = 64});
+  const std::vector<int32_t> prompt(10, 1);
+  const AdmissionAnswer answer = *rig.loop->ask_admission(prompt, 20);
+  EXPECT_EQ(answer.n_prompt, 10);
+  EXPECT_EQ(answer.max_tokens, 20);
+  EXPECT_EQ(answer.n_positions, 30);
+  EXPECT_EQ(answer.most_positions, 48);
+  EXPECT_EQ(answer.kv_bytes * 12, answer.kv_bytes_limit * 8);
+  EXPECT_TRUE(answer.runs_now);
+  EXPECT_EQ(rig.loop->ask_admission(prompt, -1).error().message,
+            rig.loop->submit(make_request(prompt, -1), EventLog().sink()).error().message);
+  EXPECT_EQ(rig.loop->ask_admission(std::vector<int32_t>(64, 1), 1).error().code, ErrorCode::kContextLength);
+  const std::vector<int32_t> outside = {FakeModel::kVocab};
+  EXPECT_EQ(rig.loop->ask_admission(outside, 1).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(rig.loop->status().refused.too_large, 1u) << "only the request was counted";
+  EXPECT_EQ(rig.loop->status().refused.too_long, 0u);
+
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  EventLog holder = rig.submit(make_request({1}, 40));
+  gate.wait_for_arrivals(1);
+  EXPECT_FALSE(rig.loop->ask_admission(prompt, 20)->runs_now) << "it would wait";
+  gate.open();
+  EXPECT_EQ(holder.done().reason, FinishReason::kLength);
+  rig.expect_at_rest();
 }
 
 TEST(EngineLoop, OneAttemptThenAClearRefusal) {
@@ -364,7 +468,9 @@ void run_random_schedule(uint32_t seed) {
            .context_length = 20 + below(80),
            .n_parallel = n_parallel,
            .batch_rows = n_parallel + below(20),
-           .max_queue = 1 + below(12)});
+           .max_queue = 1 + below(12),
+           .window = below(2) * (1 + below(12)),
+           .slide_interval = below(12)});
   struct Pending {
     GenerationRequest request;
     RequestId id;

@@ -27,16 +27,16 @@ MemoryQuestion question() {
 TEST(MemoryPlan, AtMostAllContextsWhenThereIsRoom) {
   const MemoryPlan plan = *plan_memory(question());
   EXPECT_EQ(plan.context_length, 1000);
-  EXPECT_EQ(plan.n_pages, 4 * 250);
+  EXPECT_EQ(plan.terms.n_pages, std::vector<int32_t>{4 * 250});
 }
 
 TEST(MemoryPlan, HalfOfWhatIsLeftWhenThereIsNot) {
   MemoryQuestion q = question();
   q.n_parallel = 100;
-  EXPECT_EQ(plan_memory(q)->n_pages, 400'000 / 256);
+  EXPECT_EQ(plan_memory(q)->terms.n_pages, std::vector<int32_t>{400'000 / 256});
   q.budget_bytes = 300'000;  // half of what is left: 50,000 bytes
   const MemoryPlan plan = *plan_memory(q);
-  EXPECT_EQ(plan.n_pages, 195);
+  EXPECT_EQ(plan.terms.n_pages, std::vector<int32_t>{195});
   EXPECT_EQ(plan.context_length, 780) << "what one request can hold in the store";
 }
 
@@ -45,7 +45,7 @@ TEST(MemoryPlan, ANamedContextGetsItsPages) {
   q.budget_bytes = 300'000;
   q.context_length = 1000;
   const MemoryPlan plan = *plan_memory(q);
-  EXPECT_EQ(plan.n_pages, 250);
+  EXPECT_EQ(plan.terms.n_pages, std::vector<int32_t>{250});
   EXPECT_EQ(plan.context_length, 1000);
 }
 
@@ -65,12 +65,65 @@ TEST(MemoryPlan, WhatDoesntFitIsRefusedWithEveryTerm) {
 TEST(MemoryPlan, ANamedStoreIsTakenAsItIs) {
   MemoryQuestion q = question();
   q.kv_bytes = 10'000;
-  EXPECT_EQ(plan_memory(q)->n_pages, 39);
+  EXPECT_EQ(plan_memory(q)->terms.n_pages, std::vector<int32_t>{39});
   EXPECT_EQ(plan_memory(q)->context_length, 156);
   q.kv_bytes = 900'000;
   EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
   q.kv_bytes = 100;
   EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget) << "not even one page";
+}
+
+/// A sliding layer beside a full one: each kind gets what requests of the context have use for.
+MemoryQuestion alternating() {
+  MemoryQuestion q = question();
+  q.layout.layers.push_back({.n_kv_heads = 1, .k_dim = 8, .v_dim = 8, .window = 8});
+  q.chunk_rows = 16;
+  return q;
+}
+
+TEST(MemoryPlan, SlidingKindsStopGrowingAtWhatAllRequestsHold) {
+  MemoryQuestion q = alternating();
+  q.budget_bytes = 10'000'000;
+  const MemoryPlan plan = *plan_memory(q);
+  EXPECT_EQ(plan.terms.n_pages, (std::vector<int32_t>{4 * 250, 4 * 54}));  // 16 + 8 + 4 + 184 + 4 positions held
+  EXPECT_EQ(plan.context_length, 1000);
+  EXPECT_EQ(plan.kv_bytes, 256u * (1000 + 216));
+  q.budget_bytes = 400'000;  // 100,000 bytes for KV
+  const MemoryPlan tight = *plan_memory(q);
+  EXPECT_EQ(tight.terms.n_pages, (std::vector<int32_t>{250, 140}));
+  EXPECT_LE(tight.kv_bytes, 100'000u);
+  EXPECT_EQ(tight.context_length, 1000);
+  q.budget_bytes = 300'000;  // not one request of the trained context
+  const MemoryPlan small = *plan_memory(q);
+  EXPECT_LE(small.kv_bytes, 50'000u);
+  EXPECT_LT(small.context_length, 1000);
+  EXPECT_EQ(small.context_length, small.store_context);
+}
+
+TEST(MemoryPlan, TheDerivationCanBeRedone) {
+  const MemoryQuestion q = alternating();
+  const MemoryPlan plan = *plan_memory(q);
+  std::string text;
+  for (const std::string& line : explain_plan(q, plan)) text += line + "\n";
+  EXPECT_THAT(text, HasSubstr("budget 977 KiB - weights 97.7 KiB - scratch 97.7 KiB = 781 KiB for KV"));
+  EXPECT_THAT(text, HasSubstr("full attention: 1000 pages of 4 positions, 256 B each = 250 KiB"));
+  EXPECT_THAT(text, HasSubstr("sliding window 8: 216 pages of 4 positions, 256 B each = 54.0 KiB"));
+  EXPECT_THAT(text, HasSubstr("context 1000: auto, the smaller of 1000 trained and 1000 that one request can hold"));
+}
+
+TEST(MemoryPlan, ContiguousStorageHoldsOneRequest) {
+  MemoryQuestion q = alternating();
+  q.storage = KvStorage::kContiguous;
+  q.n_parallel = 1;
+  const MemoryPlan plan = *plan_memory(q);
+  EXPECT_EQ(plan.context_length, 1000);
+  EXPECT_EQ(plan.kv_bytes, 64u * (1000 + 12 + 16));  // the window's most rows and a chunk
+  q.context_length = 100'000;
+  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
+  EXPECT_THAT(plan_memory(q).error().message, HasSubstr("the largest context that fits is 1000 positions"));
+  q.context_length = 0;
+  q.kv_bytes = 64 * 500;
+  EXPECT_EQ(plan_memory(q)->context_length, 472);
 }
 
 TEST(MemoryPlan, HugeNumbersSaturate) {

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include "tensor/kv_type.h"
+
 namespace ferrox {
 namespace {
 
@@ -34,7 +36,8 @@ TEST(KvLayout, KAndVMayDiffer) {
 TEST(KvLayout, RefusesByName) {
   KvLayout layout = layout_of(1, 4, 64, DType::kF16);
   layout.v_type = DType::kQ4_K;
-  EXPECT_THAT(validate_layout(layout).error().message, HasSubstr("V type is Q4_K, expected F16, BF16 or F32"));
+  EXPECT_THAT(validate_layout(layout).error().message,
+              HasSubstr("V type is Q4_K, expected f16, bf16, f32, q8_0, q4_0 or turbo4"));
   layout = layout_of(1, 4, 64, DType::kF16, 0);
   EXPECT_THAT(validate_layout(layout).error().message, HasSubstr("page size is 0"));
   layout = layout_of(1, 0, 64, DType::kF16);
@@ -44,14 +47,23 @@ TEST(KvLayout, RefusesByName) {
   EXPECT_TRUE(validate_layout(layout_of(2, 1, 33, DType::kF32)));
 }
 
-TEST(KvLayout, LargestContextIsAWholeNumberOfSteps) {
-  const KvLayout layout = layout_of(1, 1, 8, DType::kF32);
-  const uint64_t row = kv_page_bytes(layout);
-  EXPECT_EQ(largest_context(layout, 1000 * row, 100000), 768);
-  EXPECT_EQ(largest_context(layout, 100 * row, 100000), 100);
-  EXPECT_EQ(largest_context(layout, 0, 100000), 0);
-  EXPECT_EQ(largest_context(layout, 100000 * row, 1000), 1000);
-  EXPECT_EQ(largest_context(layout, std::numeric_limits<uint64_t>::max(), 131072), 131072);
+TEST(KvLayout, BlockTypesCostTheirBlocks) {
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kQ8_0)), 69632u);
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kTurbo4)), 36864u);
+  EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kQ4_0)), 36864u);
+}
+
+TEST(KvLayout, TypesAreFoundByNameAndUnknownOnesRefusedWithTheList) {
+  for (const KvType& type : kKvTypes) EXPECT_EQ(*parse_kv_type(type.name), type.dtype);
+  EXPECT_EQ(parse_kv_type("q5_1").error().message,
+            "KV cache type 'q5_1': expected f16, bf16, f32, q8_0, q4_0 or turbo4");
+}
+
+TEST(KvLayout, KindsArePricedApart) {
+  KvLayout layout = layout_of(3, 2, 8, DType::kF16, 4);
+  layout.layers[1].window = 16;
+  EXPECT_EQ(kv_page_bytes_of_kinds(layout), (std::vector<uint64_t>{2 * 256, 256}));
+  EXPECT_EQ(kv_page_bytes(layout), 3u * 256u);
 }
 
 TEST(KvLayout, PagesRoundUp) {

@@ -40,9 +40,31 @@ TEST(PagePoolDeath, RefusesWhatIsNotHeld) {
   std::vector<int32_t> pages;
   ASSERT_TRUE(pool.try_acquire(2, pages));
   pool.release(pages);
-  EXPECT_DEATH(pool.release(pages), "given back once");
-  EXPECT_DEATH(pool.release({4}), "belongs to this pool");
-  EXPECT_DEATH(pool.release({-1}), "belongs to this pool");
+  const std::vector<int32_t> beyond = {4};
+  const std::vector<int32_t> before = {-1};
+  EXPECT_DEATH(pool.release(pages), "gives a page back once");
+  EXPECT_DEATH(pool.retain(pages), "has a holder");
+  EXPECT_DEATH(pool.release(beyond), "belongs to this pool");
+  EXPECT_DEATH(pool.release(before), "belongs to this pool");
+  EXPECT_DEATH(pool.n_holders(4), "belongs to this pool");
+}
+
+TEST(PagePool, APageIsFreeWhenItsLastHolderIsGone) {
+  PagePool pool(4);
+  std::vector<int32_t> pages;
+  ASSERT_TRUE(pool.try_acquire(2, pages));
+  pool.retain(pages);
+  pool.retain({pages.data(), 1});
+  EXPECT_EQ(pool.n_holders(pages[0]), 3);
+  pool.release(pages);
+  EXPECT_EQ(pool.n_held(), 2);
+  pool.release(pages);
+  EXPECT_EQ(pool.n_held(), 1);
+  pool.release({pages.data(), 1});
+  EXPECT_EQ(pool.n_held(), 0);
+  std::vector<int32_t> again;
+  ASSERT_TRUE(pool.try_acquire(4, again));
+  for (const int32_t page : again) EXPECT_EQ(pool.n_holders(page), 1) << "numbers come back with a fresh count";
 }
 
 TEST(PagePool, NeverHoldsAPageTwiceUnderRandomSchedules) {

@@ -13,19 +13,19 @@ TimePoint at(int seconds) { return TimePoint() + std::chrono::seconds(seconds); 
 
 TEST(RequestQueue, RefusesBeyondItsCapWithTheNumbers) {
   RequestQueue queue(2);
-  EXPECT_TRUE(queue.push({1, 10, TimePoint::max()}, 0));
-  EXPECT_TRUE(queue.push({2, 10, TimePoint::max()}, 0));
-  const Error error = queue.push({3, 10, TimePoint::max()}, 0).error();
+  EXPECT_TRUE(queue.push({1, {10}, TimePoint::max()}, 0));
+  EXPECT_TRUE(queue.push({2, {10}, TimePoint::max()}, 0));
+  const Error error = queue.push({3, {10}, TimePoint::max()}, 0).error();
   EXPECT_EQ(error.code, ErrorCode::kUnavailable);
   EXPECT_EQ(error.message, "queue is full: 2 requests wait, at most 2 may");
   EXPECT_EQ(queue.size(), 2);
-  EXPECT_TRUE(queue.push({3, 10, TimePoint::max()}, 1)) << "an open slot takes one more";
+  EXPECT_TRUE(queue.push({3, {10}, TimePoint::max()}, 1)) << "an open slot takes one more";
 }
 
 TEST(RequestQueue, FirstInFirstOut) {
   RequestQueue queue(8);
   EXPECT_EQ(queue.head(), nullptr);
-  for (uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(queue.push({id, 1, TimePoint::max()}, 0));
+  for (uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(queue.push({id, {1}, TimePoint::max()}, 0));
   EXPECT_EQ(queue.head()->id, 1u);
   EXPECT_TRUE(queue.remove(1));
   EXPECT_FALSE(queue.remove(1));
@@ -35,9 +35,9 @@ TEST(RequestQueue, FirstInFirstOut) {
 
 TEST(RequestQueue, DeadlinesPass) {
   RequestQueue queue(8);
-  ASSERT_TRUE(queue.push({1, 1, at(5)}, 0));
-  ASSERT_TRUE(queue.push({2, 1, TimePoint::max()}, 0));
-  ASSERT_TRUE(queue.push({3, 1, at(4)}, 0));
+  ASSERT_TRUE(queue.push({1, {1}, at(5)}, 0));
+  ASSERT_TRUE(queue.push({2, {1}, TimePoint::max()}, 0));
+  ASSERT_TRUE(queue.push({3, {1}, at(4)}, 0));
   EXPECT_THAT(queue.take_expired(at(3)), ElementsAre());
   EXPECT_THAT(queue.take_expired(at(5)), ElementsAre(1, 3));
   EXPECT_EQ(queue.head()->id, 2u);

@@ -12,20 +12,24 @@
 
 namespace ferrox::testing {
 
-/// Writes each token into K and V of every layer and head (F32 only), and computes the logits of a row from what the
-/// pages of its positions hold: a wrong table, a lost row or another request's page gives other logits, or a failure.
+/// Its first layer attends to everything, the second to `window` positions (0: all). It writes each token into K and V
+/// of every layer and head (F32 only), and computes the logits
+/// of a row from what the pages of its positions hold: a wrong table, a lost row or another request's page gives other
+/// logits, or a failure.
 class FakeModel : public Model {
  public:
   static constexpr int32_t kVocab = 64;
   static constexpr int32_t kPoison = 63;  ///< a sequence that holds it has NaN logits
 
-  explicit FakeModel(int32_t max_batch_rows = 64, int64_t context_length = 256) : max_batch_rows_(max_batch_rows) {
+  explicit FakeModel(int32_t max_batch_rows = 64, int64_t context_length = 256, int window = 0)
+      : max_batch_rows_(max_batch_rows) {
     shape_.architecture = "fake";
     shape_.n_vocab = kVocab;
     shape_.n_embd = 4;
     shape_.n_layers = 2;
     shape_.context_length = context_length;
-    shape_.kv_layers = {{.n_kv_heads = 2, .k_dim = 3, .v_dim = 2}, {.n_kv_heads = 1, .k_dim = 2, .v_dim = 4}};
+    shape_.kv_layers = {{.n_kv_heads = 2, .k_dim = 3, .v_dim = 2},
+                        {.n_kv_heads = 1, .k_dim = 2, .v_dim = 4, .window = window}};
     kinds_ = attention_kinds(shape_.kv_layers);
   }
 
@@ -75,25 +79,27 @@ class FakeModel : public Model {
   }
 
   template <class Visit>
-  void each_cell(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position,
+  void each_cell(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position, int64_t reader,
                  const Visit& visit) const {
     for (size_t i = 0; i < kv.size(); ++i) {
       const KvLayerView& layer = kv[i];
+      const int window = shape_.kv_layers[i].window;
+      if (window > 0 && reader - position >= window) continue;
       const PageTable table = segment.pages[static_cast<size_t>(kinds_.of_layer[i])];
       const int32_t page = table[static_cast<size_t>(position / layer.page_rows)];
       const int row = static_cast<int>(position % layer.page_rows);
       for (int head = 0; head < layer.n_kv_heads; ++head) {
-        for (int i = 0; i < layer.k_dim; ++i)
-          visit(layer.k_row(page, head, row) + sizeof(float) * static_cast<size_t>(i));
-        for (int i = 0; i < layer.v_dim; ++i)
-          visit(layer.v_row(page, head, row) + sizeof(float) * static_cast<size_t>(i));
+        for (int element = 0; element < layer.k_dim; ++element)
+          visit(layer.k_row(page, head, row) + sizeof(float) * static_cast<size_t>(element));
+        for (int element = 0; element < layer.v_dim; ++element)
+          visit(layer.v_row(page, head, row) + sizeof(float) * static_cast<size_t>(element));
       }
     }
   }
 
   void write_row(std::span<const KvLayerView> kv, const BatchSegment& segment, int64_t position, int32_t token) const {
     const auto value = static_cast<float>(token);
-    each_cell(kv, segment, position, [&](std::byte* cell) { std::memcpy(cell, &value, sizeof value); });
+    each_cell(kv, segment, position, position, [&](std::byte* cell) { std::memcpy(cell, &value, sizeof value); });
   }
 
   /// The tokens of positions [0, n); -1 where the cells of one position disagree.
@@ -102,7 +108,7 @@ class FakeModel : public Model {
     for (int64_t position = 0; position < n; ++position) {
       float first = std::numeric_limits<float>::quiet_NaN();
       bool agree = true;
-      each_cell(kv, segment, position, [&](const std::byte* cell) {
+      each_cell(kv, segment, position, n - 1, [&](const std::byte* cell) {
         float value = 0;
         std::memcpy(&value, cell, sizeof value);
         if (std::isnan(first)) first = value;

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/load_options.h"
 #include "cli/metadata_view.h"
 #include "cli/model_file.h"
 #include "cli/model_summary.h"
@@ -12,6 +13,7 @@
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/tensor_export.h"
+#include "engine/memory_question.h"
 
 namespace ferrox {
 namespace {
@@ -25,10 +27,15 @@ struct Arguments {
   bool list_tensors = false;
   std::string tensor;
   std::string out;
+  bool fit = false;
+  LoadArguments load;
 };
 
 // Longer arrays are vocabularies and merges: shown only when asked for.
 constexpr size_t kJsonElements = 256;
+
+constexpr OptionRow<EngineOptions> kParallelRow[] = {
+    {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"}};
 
 void print_summary(const GgufFile& file, const ModelSummary& summary) {
   print_out("file         {}\n", printable(file.name(), 1000));
@@ -117,9 +124,20 @@ ExitCode write_tensor(const GgufFile& file, const Arguments& arguments) {
   return ExitCode::kSuccess;
 }
 
+/// The arithmetic of a load with the same options; a model that doesn't fit is a failure.
+ExitCode print_fit(const GgufFile& file, const Arguments& arguments) {
+  const auto options = resolve_load(arguments.load);
+  if (!options) return report_option(options.error());
+  const auto report = report_fit(file, *options);
+  if (!report) return report_failure(report.error());
+  for (const std::string& line : report->lines) print_out("{}\n", line);
+  return report->refusal ? report_failure(*report->refusal) : ExitCode::kSuccess;
+}
+
 ExitCode run(const Arguments& arguments) {
   const auto file = open_model_file(arguments.path);
   if (!file) return report_failure(file.error());
+  if (arguments.fit) return print_fit(*file, arguments);
   if (!arguments.tensor.empty() && arguments.list_tensors) {
     return report_usage(make_error(ErrorCode::kInvalidArgument, "expected --tensor or --tensors, found both"));
   }
@@ -140,6 +158,9 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_flag("--tensors", arguments->list_tensors, "list every tensor");
   auto* tensor = app.add_option("--tensor", arguments->tensor, "write this tensor as float32")->check(not_empty());
   auto* out = app.add_option("-o,--out", arguments->out, "where --tensor writes")->check(not_empty());
+  app.add_flag("--fit", arguments->fit, "say whether it fits this machine, with the arithmetic");
+  add_memory_options(app, arguments->load);
+  add_options<EngineOptions>(app, "Memory", kParallelRow, arguments->load.engine);
   tensor->needs(out)->excludes(json);
   out->needs(tensor);
   return [arguments] { return run(*arguments); };

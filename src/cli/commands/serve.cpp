@@ -71,7 +71,8 @@ ExitCode run(const Arguments& arguments) {
 constexpr OptionRow<EngineOptions> kCapacityRows[] = {
     {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"},
     {"--max-queue", &EngineOptions::max_queue, 0, 1 << 20, "most requests that wait"},
-    {"-n,--predict,--n-predict", &EngineOptions::default_max_tokens, -1, 1e12, "tokens of an answer without a limit"},
+    {"-n,--predict,--n-predict,--default-max-tokens", &EngineOptions::default_max_tokens, -1, 1e12,
+     "tokens of an answer without a limit"},
 };
 
 void add_server_options(CLI::App& app, Arguments& arguments) {

@@ -22,6 +22,14 @@ std::string exposition(const EngineStatus& status) {
       {"ferrox_num_requests_waiting", "gauge", "Requests that wait for admission", double(status.n_queued)},
       {"ferrox_kv_pages_total", "gauge", "Pages of the KV store", double(status.n_pages_total)},
       {"ferrox_kv_pages_used", "gauge", "Pages that requests hold", used},
+      {"ferrox_refused_too_long_total", "counter", "Prompts that leave no room in the context",
+       double(status.refused.too_long)},
+      {"ferrox_refused_too_large_total", "counter", "Requests larger than the whole KV store",
+       double(status.refused.too_large)},
+      {"ferrox_refused_queue_full_total", "counter", "Requests that met a full queue",
+       double(status.refused.queue_full)},
+      {"ferrox_refused_no_room_total", "counter", "Requests whose deadline passed in the queue",
+       double(status.refused.no_room)},
       {"ferrox_steps_total", "counter", "Forward passes since the start", double(status.n_steps)},
   };
   std::string text;

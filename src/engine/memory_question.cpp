@@ -1,0 +1,57 @@
+#include "engine/memory_question.h"
+
+#include <algorithm>
+
+#include "arch/arch.h"
+#include "base/units.h"
+#include "kv/kv_budget.h"
+
+namespace ferrox {
+namespace {
+
+/// What contiguous caches of one request would take at this context.
+std::string contiguous_line(const MemoryQuestion& q, int64_t context) {
+  return fmt::format("one request of {} positions in contiguous caches: every row {}, at rest {}, at its peak {}",
+                     context, format_bytes(kv_full_bytes(q.layout, context)),
+                     format_bytes(kv_resting_bytes(q.layout, context)), format_bytes(kv_peak_bytes(q.layout, context)));
+}
+
+}  // namespace
+
+int32_t step_rows(const EngineOptions& options, const Model& model) {
+  return std::clamp(std::max(options.batch_rows, options.n_parallel), 1, model.max_batch_rows());
+}
+
+Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options) {
+  MemoryQuestion question{.layout = {model.shape().kv_layers, options.page_rows, options.k_type, options.v_type},
+                          .storage = options.kv_storage,
+                          .trained_context = model.shape().context_length,
+                          .context_length = options.context_length,
+                          .n_parallel = options.kv_storage == KvStorage::kContiguous ? 1 : options.n_parallel,
+                          .chunk_rows = step_rows(options, model),
+                          .kv_bytes = options.kv_bytes,
+                          .budget_bytes = 0,
+                          .weight_bytes = model.shape().weight_bytes,
+                          .scratch_bytes = model.scratch_bytes()};
+  TRY(validate_layout(question.layout));
+  TRY_ASSIGN(question.budget_bytes, device_budget_bytes(options.memory_budget_bytes));
+  return question;
+}
+
+Result<FitReport> report_fit(const GgufFile& file, const EngineOptions& options) {
+  const int32_t batch_rows = std::max({options.batch_rows, options.n_parallel, 1});
+  TRY_ASSIGN(const auto model, load_model(file, ModelOptions{batch_rows}));
+  TRY_ASSIGN(const MemoryQuestion question, memory_question(*model, options));
+  FitReport report;
+  const Result<MemoryPlan> plan = plan_memory(question);
+  if (!plan) {
+    report.refusal = plan.error();
+    report.lines.push_back(fmt::format("largest context that fits: {} positions", largest_context(question)));
+    return report;
+  }
+  report.lines = explain_plan(question, *plan);
+  report.lines.push_back(contiguous_line(question, plan->context_length));
+  return report;
+}
+
+}  // namespace ferrox

@@ -1,0 +1,28 @@
+// What is asked of memory by a model and the options it is loaded with?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/memory_plan.h"
+
+namespace ferrox {
+
+/// Most rows of one step.
+int32_t step_rows(const EngineOptions& options, const Model& model);
+
+/// Errors: a layout that can't be stored, a budget variable that isn't a number.
+Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options);
+
+/// Whether a load would fit, and all the arithmetic.
+struct FitReport {
+  std::vector<std::string> lines;
+  std::optional<Error> refusal;  ///< why it doesn't fit
+};
+
+/// Plans memory for the model of a file as a load would, and allocates no KV. Errors: what load_model and
+/// memory_question refuse.
+Result<FitReport> report_fit(const GgufFile& file, const EngineOptions& options);
+
+}  // namespace ferrox

@@ -1,0 +1,34 @@
+// Which pages are free, over all attention kinds? One pool for each, and taking of all or none.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kv/page_pool.h"
+
+namespace ferrox {
+
+class PageGroups {
+ public:
+  /// Pages of each attention kind.
+  explicit PageGroups(std::span<const int32_t> n_pages);
+
+  int n_kinds() const { return static_cast<int>(pools_.size()); }
+  PagePool& pool(int kind) { return pools_[static_cast<size_t>(kind)]; }
+  const PagePool& pool(int kind) const { return pools_[static_cast<size_t>(kind)]; }
+
+  /// Whether n[kind] pages are free in every kind.
+  bool fits(std::span<const int64_t> n) const;
+
+  /// Free and held pages over all kinds.
+  int64_t n_free() const;
+  int64_t n_held() const;
+
+  void check_integrity() const;
+
+ private:
+  std::vector<PagePool> pools_;
+};
+
+}  // namespace ferrox

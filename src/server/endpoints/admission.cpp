@@ -1,0 +1,64 @@
+// POST /v1/admission: would this request be served, what would it take, and would it have to wait? Nothing runs.
+#include "server/app.h"
+#include "server/endpoint.h"
+#include "server/http/exchange.h"
+#include "server/json_text.h"
+#include "server/openai/chat_request.h"
+#include "server/openai/completion_request.h"
+#include "server/openai/endpoint_steps.h"
+
+namespace ferrox {
+namespace {
+
+/// A body of /v1/chat/completions when it has messages, else one of /v1/completions.
+ApiResult<PreparedAnswer> prepare(App& app, const std::string& body) {
+  const auto json = parse_json(body);
+  if (json && json->is_object() && json->contains("messages")) {
+    TRY_ASSIGN(const auto parsed, parse_chat(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request.model));
+    return prepare_chat(parsed, app.engine());
+  }
+  TRY_ASSIGN(const auto parsed, parse_completion(body, unknown_fields(app)));
+  TRY(check_model(app, parsed.request.model));
+  return prepare_completion(parsed, app.engine().tokenizer());
+}
+
+Json choice_json(const AdmissionAnswer& answer) {
+  return {{"prompt_tokens", answer.n_prompt},   {"max_tokens", answer.max_tokens},
+          {"positions", answer.n_positions},    {"position_limit", answer.most_positions},
+          {"estimated_bytes", answer.kv_bytes}, {"limit_bytes", answer.kv_bytes_limit},
+          {"would_wait", !answer.runs_now}};
+}
+
+/// One entry per choice, or the refusal that the request itself would meet.
+HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
+  if (!prepared) return error_response(prepared.error());
+  Json choices = Json::array();
+  for (const GenerationRequest& request : prepared->requests) {
+    const auto answer = app.engine().ask_admission(request.prompt, request.max_tokens);
+    if (!answer) return error_response(app.submit_refusal(answer.error()));
+    choices.push_back(choice_json(*answer));
+  }
+  HttpResponse response;
+  response.body = dump_json({{"object", "admission"}, {"admitted", true}, {"choices", std::move(choices)}});
+  return response;
+}
+
+awaitable<void> ask(App& app, Exchange& exchange) {
+  const ApiResult<PreparedAnswer> prepared =
+      co_await app.on_worker([&app, &body = exchange.request().body] { return prepare(app, body); });
+  HttpResponse response = answer_of(app, prepared);
+  co_await exchange.respond(std::move(response));
+}
+
+}  // namespace
+
+extern const Endpoint endpoint_admission{
+    .method = "POST",
+    .path = "/v1/admission",
+    .access = Access::kKey,
+    .summary = "Says whether a completion or a chat would be served, and what it would take",
+    .handle = ask,
+};
+
+}  // namespace ferrox
