@@ -71,21 +71,6 @@ inline AttentionScratch split_scratch(float* p, int64_t k_pad, int64_t v_pad) {
   return s;
 }
 
-/// visit(position, page, row of it) for each of [first, last).
-template <class Visit>
-inline void for_each_row(const AttentionArgs& args, int64_t first, int64_t last, const Visit& visit) {
-  if (first >= last) return;
-  const int32_t* page = args.pages.data() + first / args.kv.page_rows;
-  int row = static_cast<int>(first % args.kv.page_rows);
-  for (int64_t position = first; position < last; ++position) {
-    visit(position, *page, row);
-    if (++row == args.kv.page_rows) {
-      row = 0;
-      ++page;
-    }
-  }
-}
-
 /// One side of what a call reads: K or V.
 struct RowSource {
   const std::byte* base;
@@ -94,6 +79,35 @@ struct RowSource {
   int64_t row_bytes;
 };
 
+/// visit(position, n, bytes) for each run of rows of [first, last) that lie side by side in a page.
+template <class Visit>
+inline void for_each_run(const AttentionArgs& args, const RowSource& source, int64_t first, int64_t last,
+                         const Visit& visit) {
+  const int64_t page_rows = args.kv.page_rows;
+  for (int64_t position = first; position < last;) {
+    const int64_t index = position / page_rows;
+    const int64_t row = position - index * page_rows;
+    const int64_t n = page_rows - row < last - position ? page_rows - row : last - position;
+    const int64_t page = args.pages.data()[index];
+    const int64_t row_in_store = (page * args.kv.n_kv_heads + args.kv_head) * page_rows + row;
+    visit(position, n, source.base + row_in_store * source.row_bytes);
+    position += n;
+  }
+}
+
+/// n rows of numbers of 16 bits, side by side, as floats. Most models: rows of whole vectors.
+inline void widen_halves(const std::byte* rows, int64_t n_halves, float* out) {
+  const auto* halves = reinterpret_cast<const uint8_t*>(rows);
+  for (int64_t i = 0; i < n_halves; i += 64) {
+    for (int64_t j = i; j < i + 64; j += 16) store_f(out + j, load_half(halves + 2 * j));
+  }
+}
+
+inline void widen_row(const RowSource& source, const std::byte* row, float* out) {
+  load_row(row, source.dim, source.dtype, out);
+  for (int64_t i = source.dim; i < round_up_16(source.dim); ++i) out[i] = 0.0f;
+}
+
 /// Positions [first, last) of those from `start` on, widened into [n][pad]; rows outside hold zeros.
 inline void widen_rows(const AttentionArgs& args, const RowSource& source, int64_t start, int64_t n, int64_t first,
                        int64_t last, float* out) {
@@ -101,11 +115,11 @@ inline void widen_rows(const AttentionArgs& args, const RowSource& source, int64
   const int64_t from = first > start ? first : start;
   const int64_t to = last < start + n ? last : start + n;
   if (from > start || to < start + n) __builtin_memset(out, 0, static_cast<size_t>(n * pad) * 4);
-  for_each_row(args, from, to, [&](int64_t position, int32_t page, int row) {
-    const int64_t index = (static_cast<int64_t>(page) * args.kv.n_kv_heads + args.kv_head) * args.kv.page_rows + row;
+  const bool are_plain = source.dtype == DType::kF16 && source.dim % 64 == 0;
+  for_each_run(args, source, from, to, [&](int64_t position, int64_t n_rows, const std::byte* rows) {
     float* widened = out + (position - start) * pad;
-    load_row(source.base + index * source.row_bytes, source.dim, source.dtype, widened);
-    for (int64_t i = source.dim; i < pad; ++i) widened[i] = 0.0f;
+    if (are_plain) return widen_halves(rows, n_rows * source.dim, widened);
+    for (int64_t i = 0; i < n_rows; ++i) widen_row(source, rows + i * source.row_bytes, widened + i * pad);
   });
 }
 
@@ -126,9 +140,8 @@ struct Ahead {
 inline void look_ahead(const AttentionArgs& args, const RowSource& source, int64_t first, int64_t last, Ahead& ahead) {
   ahead.n = 0;
   ahead.row_bytes = source.row_bytes;
-  for_each_row(args, first, last, [&](int64_t, int32_t page, int row) {
-    const int64_t index = (static_cast<int64_t>(page) * args.kv.n_kv_heads + args.kv_head) * args.kv.page_rows + row;
-    ahead.rows[ahead.n++] = source.base + index * source.row_bytes;
+  for_each_run(args, source, first, last, [&](int64_t, int64_t n_rows, const std::byte* rows) {
+    for (int64_t i = 0; i < n_rows; ++i) ahead.rows[ahead.n++] = rows + i * source.row_bytes;
   });
 }
 
@@ -148,11 +161,6 @@ inline void add_products(const float* k, int64_t k_pad, const float* q0, const f
       sum[i + 8] = fma(row, b[j], sum[i + 8]);
     }
   }
-}
-
-/// A group's 16 rows come in four parts, between the scores of its first four queries.
-[[gnu::always_inline]] inline void prefetch_four(const Ahead& ahead, int first) {
-  for (int i = first; i < first + 4; ++i) ahead.prefetch(i);
 }
 
 /// Scores of two queries against eight rows of K.
@@ -175,6 +183,7 @@ inline void score_tile(const AttentionArgs& args, const AttentionScratch& s, int
   const RowSource keys{args.kv.k, args.kv.k_type, args.kv.k_dim, args.kv.k_row_bytes};
   const int64_t k_pad = round_up_16(args.kv.k_dim);
   for (int group = 0; group < kAttentionTile && tile + group < last; group += 16) {
+    for (int i = group; i < group + 16; ++i) ahead.prefetch(i);
     widen_rows(args, keys, tile + group, 16, first, last, s.k);
     for (int query = 0; query < n_queries; query += 2) {
       const bool is_pair = query + 1 < n_queries;
@@ -183,9 +192,7 @@ inline void score_tile(const AttentionArgs& args, const AttentionScratch& s, int
       float* scores0 = s.scores + query * kAttentionTile + group;
       float* scores1 = scores0 + kAttentionTile;  // there is room for one query more
       score_rows(s.k, k_pad, q0, q1, scores0, scores1);
-      if (query < 4) prefetch_four(ahead, group + 4 * query);
       score_rows(s.k + 8 * k_pad, k_pad, q0, q1, scores0 + 8, scores1 + 8);
-      if (query < 4) prefetch_four(ahead, group + 4 * query + 4);
     }
   }
 }
@@ -203,6 +210,17 @@ struct Seen {
   int last;
 };
 
+/// Scales one query's scores of a tile that it sees whole, without cap or slope. Returns their maximum.
+inline float scale_scores(float scale, float* scores) {
+  F top = set1_f(-__builtin_inff());
+  for (int p = 0; p < kAttentionTile; p += 16) {
+    const F x = mul(load_f(scores + p), set1_f(scale));
+    store_f(scores + p, x);
+    top = max_f(top, x);
+  }
+  return hmax(top);
+}
+
 /// Scales, caps and masks one query's scores. Returns their maximum.
 inline float finish_scores(const AttentionArgs& args, int head, int64_t distance, Seen seen, float* scores) {
   if (args.softcap != 0.0f) {
@@ -216,8 +234,8 @@ inline float finish_scores(const AttentionArgs& args, int head, int64_t distance
   if (args.slopes != nullptr) add_slope(args.slopes[head], distance, scores);
   for (int i = 0; i < seen.first; ++i) scores[i] = -__builtin_inff();
   for (int i = seen.last; i < kAttentionTile; ++i) scores[i] = -__builtin_inff();
-  F top = load_f(scores);
-  for (int p = 16; p < kAttentionTile; p += 16) top = max_f(top, load_f(scores + p));
+  F top = set1_f(-__builtin_inff());
+  for (int p = 0; p < kAttentionTile; p += 16) top = max_f(top, load_f(scores + p));
   return hmax(top);
 }
 
@@ -298,14 +316,18 @@ inline void weigh_block(Attending& a, int query, int n, int64_t tile, const Ahea
   Seen common{0, kAttentionTile};
   float max[kQueryBlock];
   alignas(64) float factors[16] = {};
+  const bool has_shape = a.args.softcap != 0.0f || a.args.slopes != nullptr;
   for (int i = 0; i < n; ++i) {
     seen[i] = a.seen(query + i, tile);
     common.first = seen[i].first > common.first ? seen[i].first : common.first;
     common.last = seen[i].last < common.last ? seen[i].last : common.last;
     if (seen[i].first >= seen[i].last) continue;
     const SoftmaxState& span = a.span[query + i];
-    const float top = finish_scores(a.args, (query + i) % a.args.n_heads, a.position_of(query + i) - tile, seen[i],
-                                    a.s.scores + (query + i) * kAttentionTile);
+    float* scores = a.s.scores + (query + i) * kAttentionTile;
+    const bool is_plain = seen[i].first == 0 && seen[i].last == kAttentionTile && !has_shape;
+    const float top = is_plain ? scale_scores(a.args.scale, scores)
+                               : finish_scores(a.args, (query + i) % a.args.n_heads, a.position_of(query + i) - tile,
+                                               seen[i], scores);
     max[i] = span.sum != 0.0f && span.max > top ? span.max : top;
     factors[i] = span.sum != 0.0f ? span.max - max[i] : 0.0f;
   }
