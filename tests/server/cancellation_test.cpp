@@ -7,6 +7,7 @@
 namespace ferrox {
 namespace {
 
+using testing::Farewell;
 using ::testing::HasSubstr;
 using testing::http_request;
 using testing::RawClient;
@@ -42,7 +43,6 @@ RigOptions one_at_a_time() {
 
 enum class State { kQueued, kPrefill, kDecode };
 enum class Delivery { kWhole, kStreamed };
-enum class Farewell { kClose, kHalfClose, kReset };
 
 class GoneClient : public ::testing::TestWithParam<std::tuple<State, Delivery, Farewell>> {};
 
@@ -68,17 +68,7 @@ TEST_P(GoneClient, FreesEverything) {
       rig.wait_for([](const EngineStatus& s) { return s.n_steps > 5; });
       break;
   }
-  switch (farewell) {
-    case Farewell::kClose:
-      client.close();
-      break;
-    case Farewell::kHalfClose:
-      client.half_close();
-      break;
-    case Farewell::kReset:
-      client.reset();
-      break;
-  }
+  client.leave(farewell);
   if (state == State::kQueued) {
     rig.wait_for([](const EngineStatus& s) { return s.n_queued == 0; });
     EXPECT_EQ(rig.engine->status().n_running, 1) << "the other request must go on";

@@ -23,6 +23,9 @@ struct RawResponse {
   bool complete = false;                       ///< ended as its headers promise
 };
 
+/// How a client goes away.
+enum class Farewell { kClose, kHalfClose, kReset };
+
 /// A blocking connection to 127.0.0.1. Reads give up after 120 s: a hung server fails a test instead of stopping it.
 class RawClient {
  public:
@@ -61,6 +64,12 @@ class RawClient {
       bytes.remove_prefix(static_cast<size_t>(n));
     }
     return true;
+  }
+
+  void leave(Farewell farewell) {
+    if (farewell == Farewell::kClose) close();
+    if (farewell == Farewell::kHalfClose) half_close();
+    if (farewell == Farewell::kReset) reset();
   }
 
   /// True while more bytes may come; they are appended to unread().

@@ -9,6 +9,7 @@ namespace ferrox {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Farewell;
 using ::testing::HasSubstr;
 using testing::http_request;
 using testing::RawClient;
@@ -192,8 +193,6 @@ TEST(Transport, BodiesTogetherAreBounded) {
   EXPECT_EQ(third.read_response().status, 200);
 }
 
-enum class Farewell { kClose, kHalfClose, kReset };
-
 class LeavingClient : public ::testing::TestWithParam<Farewell> {};
 
 TEST_P(LeavingClient, IsNoticedWhileTheAnswerIsMade) {
@@ -201,17 +200,7 @@ TEST_P(LeavingClient, IsNoticedWhileTheAnswerIsMade) {
   RawClient client(rig.port());
   client.send(http_request("GET", "/wait"));
   rig.service.waiting.get_future().wait();
-  switch (GetParam()) {
-    case Farewell::kClose:
-      client.close();
-      break;
-    case Farewell::kHalfClose:
-      client.half_close();
-      break;
-    case Farewell::kReset:
-      client.reset();
-      break;
-  }
+  client.leave(GetParam());
   EXPECT_EQ(rig.service.gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
