@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "nn/compute_fixture.h"
@@ -25,6 +26,7 @@ Buffers make_buffers(int64_t n_rows, int64_t n_experts, int64_t n_used, int64_t 
   buffers.up = AlignedBuffer<float>(n_rows * n_used * n_ff);
   buffers.expert_out = AlignedBuffer<float>(n_rows * n_used * n_embd);
   buffers.router = AlignedBuffer<float>(n_rows * n_experts);
+  buffers.shared = AlignedBuffer<float>(n_rows * (n_embd + 1));
   buffers.blocks = AlignedBuffer<ActBlock>(Activations::n_blocks(n_rows * n_used, std::max(n_embd, n_ff)));
   return buffers;
 }
@@ -44,6 +46,33 @@ std::vector<double> gated(const Linear& gate, const Linear& up, const Linear& do
   const std::vector<double> ups = multiply(up, x);
   for (size_t i = 0; i < hidden.size(); ++i) hidden[i] *= ups[i] / (1.0 + std::exp(-hidden[i]));
   return multiply(down, hidden);
+}
+
+/// What a row of the gate and of up become.
+double activated(Activation activation, double gate, double up) {
+  switch (activation) {
+    case Activation::kSilu:
+      return gate / (1.0 + std::exp(-gate)) * up;
+    case Activation::kGelu: {
+      const double y = std::sqrt(2.0 / std::numbers::pi) * (gate + 0.044715 * gate * gate * gate);
+      return gate / 2 * (1 + std::tanh(y)) * up;
+    }
+    case Activation::kClampedSilu: {
+      const double g = std::min(gate, 7.0);
+      return g / (1.0 + std::exp(-1.702 * g)) * (std::clamp(up, -7.0, 7.0) + 1.0);
+    }
+  }
+  return 0.0;
+}
+
+std::vector<double> through_mlp(const DenseMlp& mlp, const std::vector<double>& x) {
+  std::vector<double> hidden = multiply(mlp.gate ? mlp.gate : mlp.up, x);
+  const std::vector<double> ups = mlp.gate ? multiply(mlp.up, x) : std::vector<double>(hidden.size(), 1.0);
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    hidden[i] = activated(mlp.activation, hidden[i], ups[i]);
+    if (!mlp.hidden_divisors.empty()) hidden[i] /= mlp.hidden_divisors[i];
+  }
+  return multiply(mlp.down, hidden);
 }
 
 std::vector<double> row_of(const std::vector<float>& x, int64_t row, int64_t width) {
@@ -74,6 +103,33 @@ TEST(DenseMlp, EqualsTheFormula) {
   std::vector<std::vector<double>> want;
   for (int64_t row = 0; row < 3; ++row) want.push_back(gated(mlp.gate, mlp.up, mlp.down, row_of(x, row, kEmbd)));
   expect_rows(out, want);
+}
+
+TEST(DenseMlp, ActivationsEqualTheirFormulas) {
+  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kClampedSilu}) {
+    for (const bool has_gate : {true, false}) {
+      if (!has_gate && activation != Activation::kGelu) continue;
+      ComputeFixture fixture(2);
+      DenseMlp mlp;
+      mlp.activation = activation;
+      if (has_gate) mlp.gate = fixture.linear(DType::kF32, kEmbd, kFf, 1);
+      mlp.up = fixture.linear(DType::kF32, kEmbd, kFf, 2);
+      mlp.down = fixture.linear(DType::kF32, kFf, kEmbd, 3);
+      if (!has_gate) mlp.hidden_divisors = std::vector<float>(kFf, 1.25f);
+      std::vector<float> x = testing::random_floats(3 * kEmbd, 1.0f, 6);
+      for (int64_t i = 0; i < kEmbd; ++i) x[static_cast<size_t>(i)] *= 20.0f;  // past the clamps
+      Buffers buffers = make_buffers(3, 0, 1, kEmbd, kFf);
+      const auto out = run_rows(fixture, buffers, kEmbd, x,
+                                [&](const Pass& pass, const float* in, float* o) { run_mlp(pass, mlp, in, o); });
+      for (int64_t row = 0; row < 3; ++row) {
+        const auto want = through_mlp(mlp, row_of(x, row, kEmbd));
+        for (size_t i = 0; i < want.size(); ++i) {
+          const float got = out[static_cast<size_t>(row * kEmbd) + i];
+          EXPECT_NEAR(got, want[i], 20 * kBound) << "activation " << static_cast<int>(activation) << ", row " << row;
+        }
+      }
+    }
+  }
 }
 
 /// Experts of one row, most probable first, ties to the lower one.
@@ -127,6 +183,91 @@ TEST(MoeMlp, EqualsTheFormula) {
     for (int64_t row = 0; row < 20; ++row) want.push_back(naive_moe(mlp, row_of(x, row, kEmbd)));
     expect_rows(run_moe(fixture, mlp, x), want);
   }
+}
+
+/// Routing spelled out: probabilities, choice with bias and groups, weights.
+std::vector<double> naive_routed(const MoeMlp& mlp, const std::vector<double>& x) {
+  const Routing& routing = mlp.routing;
+  std::vector<double> p = multiply(mlp.router, x);
+  double total = 0.0;
+  for (const double logit : p) total += std::exp(logit);
+  for (double& value : p) {
+    value = routing.gating == Gating::kSigmoid ? 1.0 / (1.0 + std::exp(-value)) : std::exp(value) / total;
+  }
+  std::vector<double> choice = p;
+  for (size_t i = 0; i < routing.choice_bias.size(); ++i) choice[i] += routing.choice_bias[i];
+  if (routing.n_groups > 1) {
+    const size_t size = choice.size() / static_cast<size_t>(routing.n_groups);
+    std::vector<double> scores;
+    for (size_t first = 0; first < choice.size(); first += size) {
+      std::vector<double> group(choice.begin() + static_cast<ptrdiff_t>(first),
+                                choice.begin() + static_cast<ptrdiff_t>(first + size));
+      std::sort(group.rbegin(), group.rend());
+      scores.push_back(group[0] + group[1]);
+    }
+    const std::vector<size_t> best = ranked(scores);
+    for (size_t rank = static_cast<size_t>(routing.n_groups_used); rank < best.size(); ++rank) {
+      std::fill_n(choice.begin() + static_cast<ptrdiff_t>(best[rank] * size), size, -1e30);
+    }
+  }
+  std::vector<size_t> chosen = ranked(choice);
+  chosen.resize(static_cast<size_t>(routing.n_used));
+  double sum = 0.0;
+  for (const size_t expert : chosen) sum += p[expert];
+  std::vector<double> out(x.size(), 0.0);
+  for (const size_t expert : chosen) {
+    const auto e = static_cast<int64_t>(expert);
+    DenseMlp one{mlp.gate.expert(e), mlp.up.expert(e), mlp.down.expert(e), mlp.activation};
+    const auto answer = through_mlp(one, x);
+    const double weight = p[expert] / (routing.normalised ? sum : 1.0) * routing.scale;
+    for (size_t i = 0; i < out.size(); ++i) out[i] += weight * answer[i];
+  }
+  if (!mlp.shared) return out;
+  const double gate = mlp.shared_gate ? 1.0 / (1.0 + std::exp(-multiply(mlp.shared_gate, x)[0])) : 1.0;
+  const auto shared = through_mlp(mlp.shared, x);
+  for (size_t i = 0; i < out.size(); ++i) out[i] += gate * shared[i];
+  return out;
+}
+
+void expect_routed(const ComputeFixture& fixture, const MoeMlp& mlp) {
+  const std::vector<float> x = testing::random_floats(20 * kEmbd, 1.0f, 6);
+  std::vector<std::vector<double>> want;
+  for (int64_t row = 0; row < 20; ++row) want.push_back(naive_routed(mlp, row_of(x, row, kEmbd)));
+  expect_rows(run_moe(fixture, mlp, x), want);
+}
+
+TEST(MoeMlp, RoutingIsWhatItSays) {
+  for (const Gating gating : {Gating::kSoftmax, Gating::kSigmoid}) {
+    for (const bool normalised : {true, false}) {
+      ComputeFixture fixture(2);
+      MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 8, 3);
+      mlp.routing.gating = gating;
+      mlp.routing.normalised = normalised;
+      mlp.routing.scale = 1.5f;
+      expect_routed(fixture, mlp);
+      mlp.routing.choice_bias = testing::random_floats(8, 1.0f, 9);
+      expect_routed(fixture, mlp);
+      mlp.routing.n_groups = 4;
+      mlp.routing.n_groups_used = 2;
+      expect_routed(fixture, mlp);
+    }
+  }
+}
+
+TEST(MoeMlp, ExpertsMayHaveBiasesAndCompany) {
+  ComputeFixture fixture(2);
+  MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 5, 2);
+  mlp.activation = Activation::kClampedSilu;
+  mlp.router.bias = testing::random_floats(5, 0.5f, 20);
+  mlp.gate.biases = testing::random_floats(5 * kFf, 0.5f, 21);
+  mlp.up.biases = testing::random_floats(5 * kFf, 0.5f, 22);
+  mlp.down.biases = testing::random_floats(5 * kEmbd, 0.5f, 23);
+  expect_routed(fixture, mlp);
+  mlp.shared = {fixture.linear(DType::kF32, kEmbd, kFf, 30), fixture.linear(DType::kF32, kEmbd, kFf, 31),
+                fixture.linear(DType::kF32, kFf, kEmbd, 32), Activation::kSilu};
+  expect_routed(fixture, mlp);
+  mlp.shared_gate = fixture.linear(DType::kF32, kEmbd, 1, 33);
+  expect_routed(fixture, mlp);
 }
 
 /// All experts equally probable: the lowest are taken, at equal weights.
