@@ -70,10 +70,13 @@ TEST(Invariance, EveryBatchSizeUpToSixteen) {
 }
 
 TEST(Invariance, ThreadsDontChangeBits) {
-  for (const char* family : {"llama", "qwen2", "qwen3"}) {
+  for (const std::string family : {"llama", "qwen2", "qwen3", "gemma2"}) {
     for (const int n_experts : {0, 4}) {
-      const LoadedModel loaded(
-          {.architecture = family, .weights = DType::kQ5_0, .n_layers = 1, .n_experts = n_experts});
+      const LoadedModel loaded({.architecture = family,
+                                .weights = DType::kQ5_0,
+                                .n_layers = 2,
+                                .n_experts = n_experts,
+                                .window = family == "gemma2" ? 5 : 0});
       const std::vector<int32_t> tokens = random_tokens(30, 80, 2);
       ThreadPool one(1);
       const auto whole = run_sequence(*loaded.model, tokens, {30}, 16, DType::kF32, one);

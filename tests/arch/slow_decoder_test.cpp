@@ -47,6 +47,14 @@ TEST(SlowDecoder, FamiliesAgree) {
   }
 }
 
+/// Gemma 2: norms around each block, soft caps, GELU, and a window that is shorter than the text in every second layer.
+TEST(SlowDecoder, WindowsCapsAndPostNormsAgree) {
+  for (const int window : {0, 1, 3, 8, 100}) {
+    SCOPED_TRACE(window);
+    EXPECT_LT(error_of({.architecture = "gemma2", .n_layers = 3, .window = window}), kFloatError);
+  }
+}
+
 /// As in Mistral-Nemo, whose heads are wider than n_embd / n_heads, or narrower.
 TEST(SlowDecoder, HeadSizesAreTheFiles) {
   for (const int head_dim : {8, 20, 32, 48, 128}) {

@@ -1,10 +1,11 @@
-// What are a tiny model's logits? The forward pass of the llama family written down plainly, in double precision and
-// without any of the program's own code but the weights' decoding.
+// What are a tiny model's logits? The forward pass of llama, its relatives and Gemma 2 written down plainly, in double
+// precision and without any of the program's own code but the weights' decoding.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -30,17 +31,30 @@ class SlowDecoder {
   /// Of every position, [tokens][n_vocab].
   Vector logits(const std::vector<int32_t>& tokens) const {
     std::vector<Vector> hidden;
-    for (const int32_t token : tokens) hidden.push_back(row("token_embd.weight", token, model_.n_embd));
-    for (int layer = 0; layer < model_.n_layers; ++layer) run_layer("blk." + std::to_string(layer) + ".", hidden);
+    for (const int32_t token : tokens) {
+      hidden.push_back(row("token_embd.weight", token, model_.n_embd));
+      if (is_gemma2()) scale(std::sqrt(static_cast<double>(model_.n_embd)), hidden.back());
+    }
+    for (int layer = 0; layer < model_.n_layers; ++layer) {
+      const bool slides = is_gemma2() && layer % 2 == 0;
+      run_layer("blk." + std::to_string(layer) + ".", slides ? static_cast<size_t>(model_.window) : 0, hidden);
+    }
     Vector out;
     for (const Vector& h : hidden) {
-      const Vector logits = multiply(model_.has_output ? "output" : "token_embd", norm("output_norm", h));
+      Vector logits = multiply(model_.has_output ? "output" : "token_embd", norm("output_norm", h));
+      for (double& logit : logits) logit = is_gemma2() ? 30.0 * std::tanh(logit / 30.0) : logit;
       out.insert(out.end(), logits.begin(), logits.end());
     }
     return out;
   }
 
  private:
+  bool is_gemma2() const { return model_.architecture == "gemma2"; }
+
+  static void scale(double factor, Vector& x) {
+    for (double& value : x) value *= factor;
+  }
+
   Vector row(const std::string& name, int64_t index, int64_t width) const {
     const Vector& all = weights_.at(name);
     return {all.begin() + index * width, all.begin() + (index + 1) * width};
@@ -87,28 +101,34 @@ class SlowDecoder {
 
   /// One head of one position over all positions up to it.
   Vector attend(const Vector& q, const std::vector<Vector>& keys, const std::vector<Vector>& values, int head,
-                size_t n) const {
+                size_t first_seen, size_t n) const {
     const auto dim = static_cast<size_t>(model_.head_dim);
     const size_t at = static_cast<size_t>(head * model_.n_kv_heads / model_.n_heads) * dim;
     Vector scores;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = first_seen; i < n; ++i) {
       const auto first = keys[i].begin() + static_cast<int64_t>(at);
-      scores.push_back(std::inner_product(q.begin(), q.end(), first, 0.0) / std::sqrt(static_cast<double>(dim)));
+      const double score = std::inner_product(q.begin(), q.end(), first, 0.0) / std::sqrt(static_cast<double>(dim));
+      scores.push_back(is_gemma2() ? 50.0 * std::tanh(score / 50.0) : score);
     }
     const double top = *std::max_element(scores.begin(), scores.end());
     double sum = 0.0;
     for (double& score : scores) sum += score = std::exp(score - top);
     Vector out(dim, 0.0);
-    for (size_t i = 0; i < n; ++i) {
-      for (size_t d = 0; d < dim; ++d) out[d] += scores[i] / sum * values[i][at + d];
+    for (size_t i = 0; i < scores.size(); ++i) {
+      for (size_t d = 0; d < dim; ++d) out[d] += scores[i] / sum * values[first_seen + i][at + d];
     }
     return out;
+  }
+
+  double activated(double x) const {
+    if (!is_gemma2()) return x / (1.0 + std::exp(-x));
+    return x / 2 * (1 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
   }
 
   Vector gated(const std::string& block, const char* suffix, const Vector& x, int64_t expert) const {
     Vector hidden = multiply(block + "ffn_gate" + suffix, x, model_.n_ff, expert);
     const Vector up = multiply(block + "ffn_up" + suffix, x, model_.n_ff, expert);
-    for (size_t i = 0; i < hidden.size(); ++i) hidden[i] *= up[i] / (1.0 + std::exp(-hidden[i]));
+    for (size_t i = 0; i < hidden.size(); ++i) hidden[i] = activated(hidden[i]) * up[i];
     return multiply(block + "ffn_down" + suffix, hidden, model_.n_embd, expert);
   }
 
@@ -136,7 +156,13 @@ class SlowDecoder {
     for (size_t i = 0; i < x.size(); ++i) inout[i] += x[i];
   }
 
-  void run_layer(const std::string& block, std::vector<Vector>& hidden) const {
+  /// norm(x) where the file has such a norm.
+  Vector post_norm(const std::string& name, const Vector& x) const {
+    return weights_.contains(name + ".weight") ? norm(name, x) : x;
+  }
+
+  /// window: trailing positions read; 0: all.
+  void run_layer(const std::string& block, size_t window, std::vector<Vector>& hidden) const {
     std::vector<Vector> keys;
     std::vector<Vector> values;
     for (size_t position = 0; position < hidden.size(); ++position) {
@@ -150,13 +176,16 @@ class SlowDecoder {
       }
       values.push_back(multiply(block + "attn_v", x));
       const Vector q = multiply(block + "attn_q", x);
+      const size_t first_seen = window > 0 && position + 1 > window ? position + 1 - window : 0;
       Vector attended;
       for (int head = 0; head < model_.n_heads; ++head) {
-        const Vector out = attend(head_of(q, head, at, block + "attn_q_norm"), keys, values, head, position + 1);
+        const Vector out =
+            attend(head_of(q, head, at, block + "attn_q_norm"), keys, values, head, first_seen, position + 1);
         attended.insert(attended.end(), out.begin(), out.end());
       }
-      add(multiply(block + "attn_output", attended), hidden[position]);
-      add(think(block, norm(block + "ffn_norm", hidden[position])), hidden[position]);
+      add(post_norm(block + "post_attention_norm", multiply(block + "attn_output", attended)), hidden[position]);
+      add(post_norm(block + "post_ffw_norm", think(block, norm(block + "ffn_norm", hidden[position]))),
+          hidden[position]);
     }
   }
 

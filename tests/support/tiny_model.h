@@ -68,7 +68,7 @@ struct TinyFile {
 
 /// What the model is like. Widths must be multiples of the weight format's block (256 for all of them).
 struct TinyModel {
-  std::string architecture = "llama";  ///< llama, qwen2 (biases) or qwen3 (norms of q and k)
+  std::string architecture = "llama";  ///< llama, qwen2 (biases), qwen3 (norms of q and k) or gemma2 (post norms)
   DType weights = DType::kF32;
   DType embedding = DType::kF32;
   int n_layers = 2;
@@ -80,6 +80,7 @@ struct TinyModel {
   int n_vocab = 80;
   int n_experts = 0;
   int n_experts_used = 2;
+  int window = 0;  ///< of layers that slide, where the family has such; 0: not named
   uint32_t context_length = 4096;
   bool has_output = true;  ///< otherwise the embedding serves as output
   uint32_t seed = 1;
@@ -117,6 +118,7 @@ class TinyModelBuilder {
     set("rope.dimension_count", model_.head_dim);
     file_.keys[prefix + "attention.layer_norm_rms_epsilon"] = 1e-5f;
     file_.keys[prefix + "rope.freq_base"] = 10000.0f;
+    if (model_.window > 0) set("attention.sliding_window", model_.window);
     if (model_.n_experts == 0) return;
     set("expert_count", model_.n_experts);
     set("expert_used_count", model_.n_experts_used);
@@ -138,6 +140,10 @@ class TinyModelBuilder {
     if (model_.architecture == "qwen3") {
       add_norm(block + "attn_q_norm", model_.head_dim);
       add_norm(block + "attn_k_norm", model_.head_dim);
+    }
+    if (model_.architecture == "gemma2") {
+      add_norm(block + "post_attention_norm", model_.n_embd);
+      add_norm(block + "post_ffw_norm", model_.n_embd);
     }
     add_norm(block + "ffn_norm", model_.n_embd);
     if (model_.n_experts == 0) {
