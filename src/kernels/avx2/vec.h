@@ -10,6 +10,9 @@
 namespace ferrox {
 namespace {
 
+/// Do products take weights apart 16 rows at a time?
+inline constexpr bool kUnpacksLanes = true;
+
 struct F {
   __m256 lo, hi;
 };

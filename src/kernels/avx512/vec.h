@@ -10,6 +10,9 @@
 namespace ferrox {
 namespace {
 
+/// Do products take weights apart 16 rows at a time?
+inline constexpr bool kUnpacksLanes = true;
+
 using F = __m512;
 using I = __m512i;
 using W = __m512i;  // 16 groups of 4 codes

@@ -204,15 +204,15 @@ inline void unpack_lanes(q8_0, const PanelSource& source, Panel<ShapeOf<q8_0>>& 
 template <class Format>
 inline constexpr bool kHasUnpackLanes = false;
 template <>
-inline constexpr bool kHasUnpackLanes<q4_K> = true;
+inline constexpr bool kHasUnpackLanes<q4_K> = kUnpacksLanes;
 template <>
-inline constexpr bool kHasUnpackLanes<q5_K> = true;
+inline constexpr bool kHasUnpackLanes<q5_K> = kUnpacksLanes;
 template <>
-inline constexpr bool kHasUnpackLanes<q6_K> = true;
+inline constexpr bool kHasUnpackLanes<q6_K> = kUnpacksLanes;
 template <>
-inline constexpr bool kHasUnpackLanes<q4_0> = true;
+inline constexpr bool kHasUnpackLanes<q4_0> = kUnpacksLanes;
 template <>
-inline constexpr bool kHasUnpackLanes<q8_0> = true;
+inline constexpr bool kHasUnpackLanes<q8_0> = kUnpacksLanes;
 
 }  // namespace
 }  // namespace ferrox
