@@ -192,7 +192,7 @@ TEST(CommandLine, WhatAFileSaysNeverReachesTheTerminalRawOrAtLength) {
 TEST(CommandLine, LlamaCppShortFlagsAreUnderstood) {
   const auto result = run_ferrox({"serve", "-np", "2", "-ctk", "q1", "-m", "none.gguf"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("kv cache type: expected f32, f16 or bf16, found 'q1'"));
+  EXPECT_THAT(result.err, HasSubstr("KV cache type 'q1': expected f16, bf16, f32, q8_0, q4_0 or turbo4"));
 }
 
 }  // namespace
