@@ -37,7 +37,7 @@ TEST(KvLongRun, PagesAndMemoryStayFlat) {
   std::vector<float> logits(static_cast<size_t>(model->shape().n_vocab));
   const int32_t last_row = 0;
   int32_t token = 1;
-  int64_t settled_bytes = 0;
+  [[maybe_unused]] int64_t settled_bytes = 0;
   for (int64_t i = 0; i < n_tokens; ++i) {
     const BatchSegment segment{1, i, kv->begin_step(1)};
     model->forward({{&token, 1}, {&segment, 1}, {&last_row, 1}}, memory->layers(), pool, logits.data());
@@ -49,7 +49,9 @@ TEST(KvLongRun, PagesAndMemoryStayFlat) {
       printf("%ld tokens: %d pages held, %.1f MiB resident\n", static_cast<long>(i),
              memory->terms().n_pages[0] - memory->n_free()[0], static_cast<double>(resident_bytes()) / (1 << 20));
   }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep what was freed
   EXPECT_LT(resident_bytes() - settled_bytes, int64_t{2} << 20) << "bytes more than after a quarter of the tokens";
+#endif
 }
 
 }  // namespace
