@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "kernels/guarded_memory.h"
@@ -112,6 +114,7 @@ TEST(Quantize, ANumberThatIsNotFiniteShows) {
         row[256 + at] = bad;
         const auto blocks = quantize(*table, row, ActKind::kInt8Pow2, 1);
         ASSERT_TRUE(std::isnan(blocks[1].d)) << bad << " at " << at << ": d is " << blocks[1].d;
+        ASSERT_EQ(std::count(std::begin(blocks[1].q), std::end(blocks[1].q), 0), 256) << bad << " at " << at;
         expect_same(blocks[0], clean[0]);
         expect_same(blocks[2], clean[2]);
       }

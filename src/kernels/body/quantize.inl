@@ -33,7 +33,7 @@ inline int pow2_exponent(float max, float top) {
   return e;
 }
 
-/// Codes and sums of 32 activations, of which n >= 0 are real.
+/// Codes and sums of 32 activations, of which max(n, 0) are real.
 inline void quantize_32(const float* x, int n, float inverse, ActBlock* block, int j) {
   int32_t halves[2] = {};
   for (int h = 0; h < 2; ++h) {
@@ -59,9 +59,9 @@ inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block)
   const float inverse = has_codes ? 127.0f / top : 0.0f;
   block->d = is_zero ? 0.0f : is_finite ? top / 127.0f : __builtin_nanf("");
   for (int j = 0; j < 8; ++j) {
-    const int left = n - j * 32;
+    const int left = has_codes ? n - j * 32 : 0;  // Without codes nothing is read: 0 * NaN has no int8.
     int e = 0;
-    if (kind == ActKind::kInt8Pow2 && left > 0 && has_codes) {
+    if (kind == ActKind::kInt8Pow2 && left > 0) {
       e = pow2_exponent(abs_max(x + j * 32, left < 32 ? left : 32), top);
     }
     const float pow2 = 1.0f / static_cast<float>(1 << -e);
