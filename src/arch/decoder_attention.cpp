@@ -39,7 +39,8 @@ Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes
   return attention;
 }
 
-Result<std::vector<int>> read_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits) {
+Result<void> apply_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits,
+                           DecoderSpec& spec) {
   TRY_ASSIGN(const int64_t window, loader.size_or("attention.sliding_window", habits.window));
   TRY_ASSIGN(const std::vector<bool> slides,
              loader.flags_of_layers("attention.sliding_window_pattern", sizes.n_layers));
@@ -47,12 +48,16 @@ Result<std::vector<int>> read_windows(WeightLoader& loader, const DecoderSizes& 
   if (slides.empty()) {
     TRY_ASSIGN(period, loader.size_or("attention.sliding_window_pattern", habits.period));
   }
-  std::vector<int> windows;
   for (int64_t i = 0; i < sizes.n_layers; ++i) {
-    const bool is_sliding = slides.empty() ? period == 0 || i % period < period - 1 : slides[static_cast<size_t>(i)];
-    windows.push_back(is_sliding ? static_cast<int>(window) : 0);
+    const auto at = static_cast<size_t>(i);
+    const bool is_sliding = slides.empty() ? period == 0 || i % period < period - 1 : slides[at];
+    spec.layers[at].kv.window = is_sliding ? static_cast<int>(window) : 0;
   }
-  return windows;
+  return {};
+}
+
+void choose_ropes(int full, int sliding, DecoderSpec& spec) {
+  for (DecoderLayer& layer : spec.layers) layer.attention.rope = layer.kv.window > 0 ? sliding : full;
 }
 
 Result<float> read_attention_scale(WeightLoader& loader, int64_t width) {
@@ -75,10 +80,6 @@ void use_matrices_alone(Attention& attention) {
     linear->scale = 1.0f;
     linear->bias.clear();
   }
-}
-
-void set_windows(const std::vector<int>& windows, DecoderSpec& spec) {
-  for (size_t i = 0; i < spec.layers.size(); ++i) spec.layers[i].kv.window = windows[i];
 }
 
 }  // namespace ferrox

@@ -37,6 +37,14 @@ Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, Decode
   return {};
 }
 
+Result<DecoderSpec> read_decoder(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs,
+                                 const NormNames& norms) {
+  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
+  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, pairs));
+  TRY(read_layers(loader, sizes, spec, norms));
+  return spec;
+}
+
 Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec) {
   TRY_ASSIGN(const double embedding, loader.float_or("embedding_scale", 0.0));
   TRY_ASSIGN(const double residual, loader.float_or("residual_scale", 0.0));

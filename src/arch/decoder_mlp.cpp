@@ -8,7 +8,7 @@ namespace {
 Result<Linear> read_mlp_linear(WeightLoader& loader, const DecoderSizes& sizes, const std::string& name, int64_t n_in,
                                int64_t n_out) {
   TRY_ASSIGN(Linear linear, loader.linear(name, n_in, n_out));
-  if (sizes.mlp_scales == MlpScales::kIgnored) linear.scale = 1.0f;
+  if (sizes.habits.mlp_scales == MlpScales::kIgnored) linear.scale = 1.0f;
   for (float& bias : linear.bias) bias *= linear.scale;
   return linear;
 }
@@ -16,7 +16,7 @@ Result<Linear> read_mlp_linear(WeightLoader& loader, const DecoderSizes& sizes, 
 Result<ExpertLinear> read_experts(WeightLoader& loader, const DecoderSizes& sizes, const std::string& name,
                                   int64_t n_in, int64_t n_out) {
   TRY_ASSIGN(ExpertLinear experts, loader.experts(name, n_in, n_out, sizes.n_experts));
-  if (sizes.mlp_scales == MlpScales::kIgnored) experts.scales.clear();
+  if (sizes.habits.mlp_scales == MlpScales::kIgnored) experts.scales.clear();
   return experts;
 }
 
@@ -30,7 +30,7 @@ int64_t rows_of(const WeightLoader& loader, const std::string& name) {
 Result<DenseMlp> read_mlp_of_width(WeightLoader& loader, const DecoderSizes& sizes, const std::string& block,
                                    const char* suffix, int64_t n_ff) {
   DenseMlp mlp;
-  mlp.activation = sizes.activation;
+  mlp.activation = sizes.habits.activation;
   const auto name = [&](const char* part) { return block + part + suffix; };
   const std::string up = name("ffn_up");
   if (loader.has_tensor(name("ffn_gate") + ".weight")) {
@@ -40,7 +40,7 @@ Result<DenseMlp> read_mlp_of_width(WeightLoader& loader, const DecoderSizes& siz
     TRY_ASSIGN(const Linear both, read_mlp_linear(loader, sizes, up, sizes.n_embd, 2 * n_ff));
     mlp.gate = slice_rows(both, 0, n_ff);
     mlp.up = slice_rows(both, n_ff, n_ff);
-  } else if (sizes.activation == Activation::kGelu) {
+  } else if (sizes.habits.activation == Activation::kGelu) {
     TRY_ASSIGN(mlp.up, read_mlp_linear(loader, sizes, up, sizes.n_embd, n_ff));
   } else {
     TRY_ASSIGN(mlp.gate, read_mlp_linear(loader, sizes, name("ffn_gate"), sizes.n_embd, n_ff));
@@ -84,7 +84,7 @@ Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes,
 Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
   const std::string block = fmt::format("blk.{}.", layer);
   MoeMlp mlp;
-  mlp.activation = sizes.activation;
+  mlp.activation = sizes.habits.activation;
   mlp.routing.n_used = static_cast<int>(sizes.n_experts_used);
   const int64_t n_ff = sizes.n_ff_expert;
   TRY_ASSIGN(mlp.router, loader.linear(block + "ffn_gate_inp", sizes.n_embd, sizes.n_experts));

@@ -7,10 +7,17 @@
 
 namespace ferrox {
 
-/// Whether `.scale` tensors beside MLP matrices count: the reference has never applied them in some families.
-enum class MlpScales : uint8_t { kApplied, kIgnored };
+/// Whether `.scale` tensors beside MLP matrices count: the reference has never applied them in most families.
+enum class MlpScales : uint8_t { kIgnored, kApplied };
 
-/// What a family's layers are made of: sizes that the file names, and habits that the family sets after reading.
+/// What a family's files leave unsaid because all its models have it.
+struct DecoderHabits {
+  NormKind norm = NormKind::kRms;
+  Activation activation = Activation::kSilu;
+  MlpScales mlp_scales = MlpScales::kIgnored;
+};
+
+/// What a family's layers are made of: sizes that the file names, and the family's habits.
 struct DecoderSizes {
   int64_t n_layers = 0;
   int64_t n_embd = 0;
@@ -30,14 +37,13 @@ struct DecoderSizes {
   std::vector<int64_t> kv_heads_of_layer;
   std::vector<int64_t> ff_of_layer;
 
-  Activation activation = Activation::kSilu;
-  MlpScales mlp_scales = MlpScales::kApplied;
+  DecoderHabits habits;
 
   /// The same with one layer's own heads and n_ff.
   DecoderSizes of_layer(int64_t layer) const;
 };
 
-Result<DecoderSizes> read_sizes(WeightLoader& loader, NormKind norm_kind = NormKind::kRms);
+Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habits = {});
 
 /// Shape, embedding, output norm and output (the embedding's own matrix where output.weight is missing).
 Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes);
@@ -51,14 +57,9 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
 Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs_without_sections);
 /// Frequencies from `base` alone.
 Rope plain_rope(const DecoderSizes& sizes, RopePairs pairs, double base);
+/// The same from the base of the layers with a window, which is the others' where the file names none.
+Result<Rope> read_sliding_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs);
 Result<double> read_rope_base(WeightLoader& loader);
-
-/// The window of each layer; 0: all positions.
-struct WindowHabits {
-  int64_t window = 0;  ///< where the file names none
-  int64_t period = 1;  ///< the last layer of each `period` reads all positions, where the file has no pattern
-};
-Result<std::vector<int>> read_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits);
 
 /// blk.<layer>.attn_{q,k,v} or attn_qkv, attn_output, and attn_{q,k}_norm where the file has them.
 Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
@@ -84,6 +85,9 @@ struct NormNames {
   const char* mlp_post = nullptr;
 };
 
+/// Norms before and after attention and MLP.
+inline constexpr NormNames kNormsAround = {.attention_post = "post_attention_norm", .mlp_post = "post_ffw_norm"};
+
 /// One layer: norms, attention, and a dense or expert MLP, whichever the file has.
 Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer, const NormNames& norms);
 
@@ -91,8 +95,22 @@ Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& sizes,
 Result<void> read_layers(WeightLoader& loader, const DecoderSizes& sizes, DecoderSpec& spec,
                          const NormNames& norms = {});
 
-/// Gives the layers of `spec` their windows.
-void set_windows(const std::vector<int>& windows, DecoderSpec& spec);
+/// What counts where the file says nothing of windows.
+struct WindowHabits {
+  int64_t window = 0;
+  int64_t period = 1;  ///< the last layer of each `period` reads all positions
+};
+
+/// Begins a decoder, with the file's rope as its first and every layer read: what most families are.
+Result<DecoderSpec> read_decoder(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs,
+                                 const NormNames& norms = {});
+
+/// Gives the layers of `spec` the windows that the file and `habits` name.
+Result<void> apply_windows(WeightLoader& loader, const DecoderSizes& sizes, const WindowHabits& habits,
+                           DecoderSpec& spec);
+
+/// Ropes, by their index in spec.ropes or kNoRope, of the layers that read all positions and of those with a window.
+void choose_ropes(int full, int sliding, DecoderSpec& spec);
 
 /// The routing keys of families that name them in their files: gating function, groups, norm and scale of weights. What
 /// the file leaves open is as in `habits`.

@@ -89,4 +89,10 @@ Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& siz
   return rope;
 }
 
+Result<Rope> read_sliding_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs) {
+  TRY_ASSIGN(const double full, read_rope_base(loader));
+  TRY_ASSIGN(const double base, loader.float_or("rope.freq_base_swa", full));
+  return read_rope_of_base(loader, sizes, pairs, base);
+}
+
 }  // namespace ferrox

@@ -88,15 +88,16 @@ DecoderSizes DecoderSizes::of_layer(int64_t layer) const {
   return sizes;
 }
 
-Result<DecoderSizes> read_sizes(WeightLoader& loader, NormKind norm_kind) {
+Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habits) {
   DecoderSizes sizes;
+  sizes.habits = habits;
   TRY_ASSIGN(sizes.n_layers, loader.require_size("block_count"));
   TRY_ASSIGN(sizes.n_embd, loader.require_size("embedding_length"));
   TRY(read_layer_sizes(loader, sizes));
   TRY(read_head_sizes(loader, sizes));
-  const char* key = norm_kind == NormKind::kRms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+  const char* key = habits.norm == NormKind::kRms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
   TRY_ASSIGN(const double epsilon, loader.require_positive_float(key));
-  sizes.norm = {norm_kind, static_cast<float>(epsilon)};
+  sizes.norm = {habits.norm, static_cast<float>(epsilon)};
   TRY(read_expert_sizes(loader, sizes));
   TRY_ASSIGN(sizes.n_vocab, vocabulary_size(loader));
   TRY(check_head_counts(loader, sizes));

@@ -6,6 +6,7 @@
 
 #include "cli/nearest_name.h"
 #include "cli/option_table.h"
+#include "engine/sampler_names.h"
 
 namespace ferrox {
 namespace {
@@ -37,29 +38,10 @@ constexpr OptionRow<SamplingParams> kRows[] = {
     {"--mirostat-lr", &SamplingParams::mirostat_eta, 0, 100, "Mirostat's learning rate"},
 };
 
-struct SamplerName {
-  const char* name;
-  SamplerKind kind;
-};
-
-constexpr SamplerName kSamplerNames[] = {
-    {"penalties", SamplerKind::kPenalties},
-    {"dry", SamplerKind::kDry},
-    {"top_n_sigma", SamplerKind::kTopNSigma},
-    {"top_k", SamplerKind::kTopK},
-    {"typ_p", SamplerKind::kTypical},
-    {"top_p", SamplerKind::kTopP},
-    {"min_p", SamplerKind::kMinP},
-    {"xtc", SamplerKind::kXtc},
-    {"temperature", SamplerKind::kTemperature},
-};
-
 Result<SamplerKind> sampler_kind(const std::string& name) {
+  if (const auto kind = find_sampler(name)) return *kind;
   std::vector<std::string> known;
-  for (const auto& row : kSamplerNames) {
-    if (name == row.name) return row.kind;
-    known.emplace_back(row.name);
-  }
+  for (const SamplerName& row : kSamplerNames) known.emplace_back(row.name);
   const auto nearest = nearest_name(name, known);
   const std::string hint =
       nearest ? fmt::format("did you mean {}?", *nearest) : fmt::format("expected one of {}", fmt::join(known, ", "));

@@ -23,10 +23,7 @@ LoopVocabulary loop_vocabulary(const Tokenizer& tokenizer, int32_t n_vocab) {
   for (const int32_t id : tokenizer.vocabulary().end_of_generation()) {
     if (id < n_vocab) vocabulary.end_tokens.push_back(id);
   }
-  // A model may have more rows of logits than its vocabulary has tokens: those stand for nothing.
-  vocabulary.token_bytes = [&tokenizer](int32_t id) {
-    return tokenizer.vocabulary().contains(id) ? tokenizer.token_bytes(id, SpecialText::kHide) : std::string_view();
-  };
+  vocabulary.token_bytes = [&tokenizer](int32_t id) { return tokenizer.token_bytes(id, SpecialText::kHide); };
   vocabulary.encode = [&tokenizer](std::string_view text) { return tokenizer.encode(text, SpecialTokens::kParse); };
   return vocabulary;
 }

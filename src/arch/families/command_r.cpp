@@ -5,11 +5,8 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
-  sizes.mlp_scales = MlpScales::kIgnored;
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kInterleaved));
-  TRY(read_layers(loader, sizes, spec, {.mlp = nullptr}));
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.norm = NormKind::kLayer}));
+  TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kInterleaved, {.mlp = nullptr}));
   TRY_ASSIGN(const double logit_scale, loader.float_or("logit_scale", 0.0));
   if (logit_scale != 0.0) scale_output(spec.output, static_cast<float>(logit_scale));
   for (DecoderLayer& layer : spec.layers) share_input(layer);

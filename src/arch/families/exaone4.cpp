@@ -6,17 +6,16 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.mlp_scales = MlpScales::kIgnored;
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
-  TRY(read_layers(
-      loader, sizes, spec,
-      {.attention = nullptr, .attention_post = "post_attention_norm", .mlp = nullptr, .mlp_post = "post_ffw_norm"}));
-  TRY_ASSIGN(const std::vector<int> windows, read_windows(loader, sizes, {.window = 4096, .period = 4}));
-  if (sizes.n_layers != 64) return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
-  set_windows(windows, spec);
-  for (DecoderLayer& layer : spec.layers) layer.attention.rope = layer.kv.window > 0 ? 0 : kNoRope;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
+  const NormNames norms = {
+      .attention = nullptr, .attention_post = "post_attention_norm", .mlp = nullptr, .mlp_post = "post_ffw_norm"};
+  TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves, norms));
+  TRY(apply_windows(loader, sizes, {.window = 4096, .period = 4}, spec));
+  if (sizes.n_layers == 64) {
+    choose_ropes(kNoRope, 0, spec);
+  } else {  // a window that the files of smaller models name counts for none of their layers
+    for (DecoderLayer& layer : spec.layers) layer.kv.window = 0;
+  }
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

@@ -5,13 +5,11 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
-  sizes.activation = Activation::kGelu;
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.norm = NormKind::kLayer, .activation = Activation::kGelu}));
   const bool has_two_norms = loader.has_tensor("blk.0.attn_norm_2.weight");
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
-  TRY(read_layers(loader, sizes, spec, {.attention = has_two_norms ? "attn_norm_2" : "attn_norm", .mlp = "attn_norm"}));
+  TRY_ASSIGN(DecoderSpec spec,
+             read_decoder(loader, sizes, RopePairs::kHalves,
+                          {.attention = has_two_norms ? "attn_norm_2" : "attn_norm", .mlp = "attn_norm"}));
   for (DecoderLayer& layer : spec.layers) layer.mlp_input = MlpInput::kLayerInput;
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }

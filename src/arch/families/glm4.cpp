@@ -5,11 +5,10 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY_ASSIGN(spec.ropes.emplace_back(), read_rope_of_sections(loader, sizes, RopePairs::kInterleaved));
-  TRY(read_layers(loader, sizes, spec, {.attention_post = "post_attention_norm", .mlp_post = "post_ffw_norm"}));
+  TRY(read_layers(loader, sizes, spec, kNormsAround));
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

@@ -6,7 +6,6 @@ namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
   TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.mlp_scales = MlpScales::kIgnored;
   TRY(leave_out_drafting_layers(loader, sizes));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY_ASSIGN(spec.ropes.emplace_back(), read_rope_of_sections(loader, sizes, RopePairs::kHalves));

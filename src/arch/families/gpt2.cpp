@@ -5,9 +5,7 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
-  sizes.activation = Activation::kGelu;
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.norm = NormKind::kLayer, .activation = Activation::kGelu}));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY(read_layers(loader, sizes, spec));
   TRY_ASSIGN(spec.positions, loader.embedding("position_embd", sizes.n_embd, spec.shape.context_length));

@@ -5,19 +5,12 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.activation = Activation::kClampedSilu;
-  sizes.mlp_scales = MlpScales::kIgnored;
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
-  TRY_ASSIGN(const double full_base, read_rope_base(loader));
-  TRY_ASSIGN(const double sliding_base, loader.float_or("rope.freq_base_swa", full_base));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope_of_base(loader, sizes, RopePairs::kHalves, sliding_base));
-  TRY(read_layers(loader, sizes, spec, {.mlp = "post_attention_norm"}));
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.activation = Activation::kClampedSilu}));
+  TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves, {.mlp = "post_attention_norm"}));
+  TRY_ASSIGN(spec.ropes.emplace_back(), read_sliding_rope(loader, sizes, RopePairs::kHalves));
   TRY(read_sinks(loader, spec));
-  TRY_ASSIGN(const std::vector<int> windows, read_windows(loader, sizes, {.period = 2}));
-  set_windows(windows, spec);
-  for (DecoderLayer& layer : spec.layers) layer.attention.rope = layer.kv.window > 0 ? 1 : 0;
+  TRY(apply_windows(loader, sizes, {.period = 2}, spec));
+  choose_ropes(0, 1, spec);
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

@@ -16,8 +16,7 @@ Result<double> read_stretched_base(WeightLoader& loader, const DecoderSizes& siz
 }
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY(read_layers(loader, sizes, spec));
   TRY_ASSIGN(const double base, read_stretched_base(loader, sizes));

@@ -5,19 +5,16 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.mlp_scales = MlpScales::kApplied}));
+  TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves));
   TRY_ASSIGN(const double sliding_base, loader.float_or("rope.freq_base_swa", 10000.0));
   spec.ropes.push_back(plain_rope(sizes, RopePairs::kHalves, sliding_base));
   TRY(loader.size_or("leading_dense_block_count", 0));  // the layers' tensors say which are dense
-  TRY(read_layers(loader, sizes, spec));
   TRY(read_sinks(loader, spec));
-  TRY_ASSIGN(const std::vector<int> windows, read_windows(loader, sizes, {}));
-  set_windows(windows, spec);
+  TRY(apply_windows(loader, sizes, {}, spec));
+  choose_ropes(0, 1, spec);
   TRY_ASSIGN(const double value_scale, loader.float_or("attention.value_scale", 0.0));
   for (DecoderLayer& layer : spec.layers) {
-    layer.attention.rope = layer.kv.window > 0 ? 1 : 0;
     if (value_scale != 0.0) scale_output(layer.attention.out, static_cast<float>(value_scale));
     if (auto* moe = std::get_if<MoeMlp>(&layer.mlp)) moe->routing.gating = Gating::kSigmoid;
   }

@@ -19,9 +19,7 @@ std::vector<float> alibi_slopes(int n_heads, double bias) {
 }
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
-  sizes.activation = Activation::kGelu;
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.norm = NormKind::kLayer, .activation = Activation::kGelu}));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY(read_layers(loader, sizes, spec));
   if (loader.has_tensor("position_embd.weight")) {

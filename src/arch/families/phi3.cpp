@@ -19,13 +19,11 @@ Result<Rope> read_long_rope(WeightLoader& loader, const DecoderSizes& sizes, int
 }
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader));
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
   TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
   TRY(read_layers(loader, sizes, spec));
   TRY_ASSIGN(spec.ropes.emplace_back(), read_long_rope(loader, sizes, spec.shape.context_length));
-  TRY_ASSIGN(const std::vector<int> windows, read_windows(loader, sizes, {.period = 0}));
-  set_windows(windows, spec);
+  TRY(apply_windows(loader, sizes, {.period = 0}, spec));
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

@@ -5,10 +5,8 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
-  TRY(read_layers(loader, sizes, spec));
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.mlp_scales = MlpScales::kApplied}));
+  TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves));
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }
 

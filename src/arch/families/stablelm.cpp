@@ -5,12 +5,10 @@ namespace ferrox {
 namespace {
 
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
-  TRY_ASSIGN(DecoderSizes sizes, read_sizes(loader, NormKind::kLayer));
-  sizes.mlp_scales = MlpScales::kIgnored;
+  TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.norm = NormKind::kLayer}));
   const bool has_mlp_norm = loader.has_tensor("blk.0.ffn_norm.weight");
-  TRY_ASSIGN(DecoderSpec spec, begin_decoder(loader, sizes));
-  TRY_ASSIGN(spec.ropes.emplace_back(), read_rope(loader, sizes, RopePairs::kHalves));
-  TRY(read_layers(loader, sizes, spec, {.mlp = has_mlp_norm ? "ffn_norm" : nullptr}));
+  TRY_ASSIGN(DecoderSpec spec,
+             read_decoder(loader, sizes, RopePairs::kHalves, {.mlp = has_mlp_norm ? "ffn_norm" : nullptr}));
   for (DecoderLayer& layer : spec.layers) {
     if (!has_mlp_norm) share_input(layer);
   }

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <iterator>
 
+#include "engine/sampler_names.h"
 #include "server/schema/array_fields.h"
 
 namespace ferrox {
@@ -15,22 +15,11 @@ constexpr size_t kMaxStops = 16;
 constexpr FieldRange kStopBytes{1, 1024};
 constexpr size_t kMaxBreakers = 64;
 
-struct SamplerName {
-  std::string_view name;
-  SamplerKind kind;
-};
-constexpr std::array kSamplerNames = {
-    SamplerName{"penalties", SamplerKind::kPenalties},
-    SamplerName{"dry", SamplerKind::kDry},
-    SamplerName{"top_n_sigma", SamplerKind::kTopNSigma},
-    SamplerName{"top_k", SamplerKind::kTopK},
-    SamplerName{"typ_p", SamplerKind::kTypical},
-    SamplerName{"typical_p", SamplerKind::kTypical},
-    SamplerName{"top_p", SamplerKind::kTopP},
-    SamplerName{"min_p", SamplerKind::kMinP},
-    SamplerName{"xtc", SamplerKind::kXtc},
-    SamplerName{"temperature", SamplerKind::kTemperature},
-};
+std::string sampler_choices() {
+  std::string choices;
+  for (const SamplerName& row : kSamplerNames) choices += fmt::format("{}{}", choices.empty() ? "" : ", ", row.name);
+  return "one of " + choices;
+}
 
 }  // namespace
 
@@ -108,16 +97,12 @@ ApiResult<void> read_response_format(const Json& value, GenerationParams& params
 }
 
 ApiResult<void> read_samplers(const Json& value, GenerationParams& params) {
-  TRY_ASSIGN(const auto names, read_strings("samplers", value, kSamplerNames.size(), {1, 32}));
+  TRY_ASSIGN(const auto names, read_strings("samplers", value, std::size(kSamplerNames), {1, 32}));
   params.request.sampling.order.clear();
   for (const std::string& name : names) {
-    const auto found = std::find_if(kSamplerNames.begin(), kSamplerNames.end(),
-                                    [&](const SamplerName& row) { return row.name == name; });
-    if (found == kSamplerNames.end()) {
-      return wrong_value("samplers", "penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p, xtc or temperature",
-                         name);
-    }
-    params.request.sampling.order.push_back(found->kind);
+    const auto kind = find_sampler(name);
+    if (!kind) return wrong_value("samplers", sampler_choices(), name);
+    params.request.sampling.order.push_back(*kind);
   }
   return {};
 }
