@@ -7,7 +7,7 @@ namespace ferrox {
 namespace {
 
 /// blk.<layer>.attn_{q,k,v}, or their rows one after the other in attn_qkv.
-Result<void> read_projections(WeightLoader& loader, const DecoderSizes& sizes, const std::string& block,
+Result<void> read_projections(WeightLoader& loader, const LayerSizes& sizes, const std::string& block,
                               Attention& attention) {
   const int64_t q_width = sizes.n_heads * sizes.k_dim;
   const int64_t k_width = sizes.n_kv_heads * sizes.k_dim;
@@ -27,7 +27,7 @@ Result<void> read_projections(WeightLoader& loader, const DecoderSizes& sizes, c
 
 }  // namespace
 
-Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
+Result<Attention> read_attention(WeightLoader& loader, const LayerSizes& sizes, int64_t layer) {
   const std::string block = fmt::format("blk.{}.", layer);
   Attention attention;
   TRY(read_projections(loader, sizes, block, attention));
@@ -62,7 +62,28 @@ void choose_ropes(int full, int sliding, DecoderSpec& spec) {
 
 Result<float> read_attention_scale(WeightLoader& loader, int64_t width) {
   TRY_ASSIGN(const double scale, loader.float_or("attention.scale", 0.0));
+  if (scale == 0.0 && width < 1) {
+    return make_error(ErrorCode::kCorrupt, "{}: attention heads: expected at least 1 element of embedding_length each",
+                      loader.file().name());
+  }
   return static_cast<float>(scale != 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(width)));
+}
+
+Result<void> norm_all_heads(const WeightLoader& loader, DecoderSpec& spec) {
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    Attention& attention = spec.layers[i].attention;
+    attention.norm_span = HeadNormSpan::kAllHeads;
+    const KvLayerShape& shape = spec.layers[i].kv;
+    const auto check = [&](const char* name, const Norm& norm, int n_heads) -> Result<void> {
+      const size_t expected = static_cast<size_t>(n_heads) * static_cast<size_t>(shape.k_dim);
+      if (!norm || norm.weight.size() == expected) return {};
+      return make_error(ErrorCode::kCorrupt, "{}: tensor blk.{}.{}.weight: expected {} elements of all heads, found {}",
+                        loader.file().name(), i, name, expected, norm.weight.size());
+    };
+    TRY(check("attn_q_norm", attention.q_norm, attention.n_heads));
+    TRY(check("attn_k_norm", attention.k_norm, shape.n_kv_heads));
+  }
+  return {};
 }
 
 Result<void> read_sinks(WeightLoader& loader, DecoderSpec& spec) {

@@ -1,19 +1,32 @@
 // How are the layers of a decoder read, one like the other?
+#include <charconv>
+#include <string_view>
+
 #include "arch/decoder_parts.h"
 
 namespace ferrox {
 namespace {
 
-Result<Norm> read_layer_norm(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer, const char* name) {
+Result<Norm> read_layer_norm(WeightLoader& loader, const LayerSizes& sizes, int64_t layer, const char* name) {
   if (name == nullptr) return Norm{};
   return loader.norm(fmt::format("blk.{}.{}", layer, name), sizes.n_embd, sizes.norm);
+}
+
+/// N of a tensor blk.N.<rest>; -1 for others.
+int64_t block_of(std::string_view tensor_name) {
+  constexpr std::string_view kPrefix = "blk.";
+  int64_t block = -1;
+  if (tensor_name.starts_with(kPrefix)) {
+    std::from_chars(tensor_name.data() + kPrefix.size(), tensor_name.data() + tensor_name.size(), block);
+  }
+  return block;
 }
 
 }  // namespace
 
 Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& all_sizes, int64_t index,
                                 const NormNames& norms) {
-  const DecoderSizes sizes = all_sizes.of_layer(index);
+  const LayerSizes sizes = all_sizes.of_layer(index);
   DecoderLayer layer;
   TRY_ASSIGN(layer.attention_norm, read_layer_norm(loader, sizes, index, norms.attention));
   TRY_ASSIGN(layer.attention, read_attention(loader, sizes, index));
@@ -63,13 +76,10 @@ Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes
     return make_error(ErrorCode::kCorrupt, "{}: nextn_predict_layers: expected fewer than block_count {}, found {}",
                       loader.file().name(), sizes.n_layers, n_drafting);
   }
-  for (int64_t i = sizes.n_layers - n_drafting; i < sizes.n_layers; ++i) {
-    const std::string block = fmt::format("blk.{}.", i);
-    for (const GgufTensor& tensor : loader.file().tensors()) {
-      if (tensor.name.starts_with(block)) loader.skip_tensor(tensor.name);
-    }
-  }
   sizes.n_layers -= n_drafting;
+  for (const GgufTensor& tensor : loader.file().tensors()) {
+    if (block_of(tensor.name) >= sizes.n_layers) loader.skip_tensor(tensor.name);
+  }
   return {};
 }
 

@@ -5,7 +5,7 @@ namespace ferrox {
 namespace {
 
 /// An MLP matrix: here a file's scale applies to the bias too.
-Result<Linear> read_mlp_linear(WeightLoader& loader, const DecoderSizes& sizes, const std::string& name, int64_t n_in,
+Result<Linear> read_mlp_linear(WeightLoader& loader, const LayerSizes& sizes, const std::string& name, int64_t n_in,
                                int64_t n_out) {
   TRY_ASSIGN(Linear linear, loader.linear(name, n_in, n_out));
   if (sizes.habits.mlp_scales == MlpScales::kIgnored) linear.scale = 1.0f;
@@ -13,8 +13,8 @@ Result<Linear> read_mlp_linear(WeightLoader& loader, const DecoderSizes& sizes, 
   return linear;
 }
 
-Result<ExpertLinear> read_experts(WeightLoader& loader, const DecoderSizes& sizes, const std::string& name,
-                                  int64_t n_in, int64_t n_out) {
+Result<ExpertLinear> read_experts(WeightLoader& loader, const LayerSizes& sizes, const std::string& name, int64_t n_in,
+                                  int64_t n_out) {
   TRY_ASSIGN(ExpertLinear experts, loader.experts(name, n_in, n_out, sizes.n_experts));
   if (sizes.habits.mlp_scales == MlpScales::kIgnored) experts.scales.clear();
   return experts;
@@ -27,7 +27,7 @@ int64_t rows_of(const WeightLoader& loader, const std::string& name) {
 }
 
 /// The matrices `ffn_<part><suffix>` of a block.
-Result<DenseMlp> read_mlp_of_width(WeightLoader& loader, const DecoderSizes& sizes, const std::string& block,
+Result<DenseMlp> read_mlp_of_width(WeightLoader& loader, const LayerSizes& sizes, const std::string& block,
                                    const char* suffix, int64_t n_ff) {
   DenseMlp mlp;
   mlp.activation = sizes.habits.activation;
@@ -49,8 +49,7 @@ Result<DenseMlp> read_mlp_of_width(WeightLoader& loader, const DecoderSizes& siz
   return mlp;
 }
 
-Result<void> read_shared_expert(WeightLoader& loader, const DecoderSizes& sizes, const std::string& block,
-                                MoeMlp& mlp) {
+Result<void> read_shared_expert(WeightLoader& loader, const LayerSizes& sizes, const std::string& block, MoeMlp& mlp) {
   const int64_t n_ff = rows_of(loader, block + "ffn_up_shexp.weight");
   if (n_ff == 0) return {};
   TRY_ASSIGN(mlp.shared, read_mlp_of_width(loader, sizes, block, "_shexp", n_ff));
@@ -73,7 +72,7 @@ Result<void> check_groups(const WeightLoader& loader, int64_t n_experts, int64_t
 
 }  // namespace
 
-Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
+Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer) {
   if (sizes.n_ff < 1) {
     return make_error(ErrorCode::kCorrupt, "{}: feed_forward_length: expected at least 1, found {}",
                       loader.file().name(), sizes.n_ff);
@@ -81,7 +80,7 @@ Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes,
   return read_mlp_of_width(loader, sizes, fmt::format("blk.{}.", layer), "", sizes.n_ff);
 }
 
-Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer) {
+Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer) {
   const std::string block = fmt::format("blk.{}.", layer);
   MoeMlp mlp;
   mlp.activation = sizes.habits.activation;

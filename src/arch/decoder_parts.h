@@ -17,12 +17,10 @@ struct DecoderHabits {
   MlpScales mlp_scales = MlpScales::kIgnored;
 };
 
-/// What a family's layers are made of: sizes that the file names, and the family's habits.
-struct DecoderSizes {
-  int64_t n_layers = 0;
+/// What a layer is made of: sizes that the file names, and the family's habits.
+struct LayerSizes {
   int64_t n_embd = 0;
-  int64_t n_vocab = 0;
-  int64_t n_heads = 0;  ///< of the layer in question, like the next one and n_ff
+  int64_t n_heads = 0;
   int64_t n_kv_heads = 0;
   int64_t k_dim = 0;
   int64_t v_dim = 0;
@@ -33,14 +31,19 @@ struct DecoderSizes {
   int64_t n_ff_expert = 0;
   int64_t n_ff_shared = 0;  ///< of the expert that every row goes to
   NormStyle norm;
+  DecoderHabits habits;
+};
+
+/// The same of a whole decoder; heads and n_ff are the first layer's.
+struct DecoderSizes : LayerSizes {
+  int64_t n_layers = 0;
+  int64_t n_vocab = 0;
   std::vector<int64_t> heads_of_layer;
   std::vector<int64_t> kv_heads_of_layer;
   std::vector<int64_t> ff_of_layer;
 
-  DecoderHabits habits;
-
-  /// The same with one layer's own heads and n_ff.
-  DecoderSizes of_layer(int64_t layer) const;
+  /// One layer's.
+  LayerSizes of_layer(int64_t layer) const;
 };
 
 Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habits = {});
@@ -62,20 +65,23 @@ Result<Rope> read_sliding_rope(WeightLoader& loader, const DecoderSizes& sizes, 
 Result<double> read_rope_base(WeightLoader& loader);
 
 /// blk.<layer>.attn_{q,k,v} or attn_qkv, attn_output, and attn_{q,k}_norm where the file has them.
-Result<Attention> read_attention(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
+Result<Attention> read_attention(WeightLoader& loader, const LayerSizes& sizes, int64_t layer);
 
 /// The file's scale of scores, or 1 / sqrt(width) where it names none.
 Result<float> read_attention_scale(WeightLoader& loader, int64_t width);
+
+/// Norms of q and k go over all heads at once. Errors: one that has the elements of a single head.
+Result<void> norm_all_heads(const WeightLoader& loader, DecoderSpec& spec);
 
 /// Gives each layer of `spec` whose attn_sinks the file has those.
 Result<void> read_sinks(WeightLoader& loader, DecoderSpec& spec);
 
 /// blk.<layer>.ffn_{gate,up,down}; without a gate's tensor, ffn_up holds both or there is none.
-Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
+Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer);
 
 /// blk.<layer>.ffn_gate_inp and ffn_{gate,up,down}_exps; exp_probs_b, ffn_{gate,up,down}_shexp and ffn_gate_inp_shexp
 /// where the file has them.
-Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer);
+Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer);
 
 /// Tensors that hold a layer's norms, without blk.<layer>; nullptr: there is no such norm.
 struct NormNames {

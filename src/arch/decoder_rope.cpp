@@ -8,8 +8,8 @@ Result<YarnScaling> read_yarn(WeightLoader& loader, double factor) {
   YarnScaling yarn;
   yarn.factor = factor;
   TRY_ASSIGN(yarn.original_context, loader.require_positive_float("rope.scaling.original_context_length"));
-  TRY_ASSIGN(yarn.attn_factor, loader.float_or("rope.scaling.attn_factor", 1.0));
-  TRY_ASSIGN(const double yarn_attn_factor, loader.float_or("rope.scaling.yarn_attn_factor", 1.0));
+  TRY_ASSIGN(yarn.attn_factor, loader.positive_float_or("rope.scaling.attn_factor", 1.0));
+  TRY_ASSIGN(const double yarn_attn_factor, loader.positive_float_or("rope.scaling.yarn_attn_factor", 1.0));
   yarn.attn_factor *= yarn_attn_factor;
   TRY_ASSIGN(yarn.beta_fast, loader.float_or("rope.scaling.yarn_beta_fast", 32.0));
   TRY_ASSIGN(yarn.beta_slow, loader.float_or("rope.scaling.yarn_beta_slow", 1.0));
@@ -20,10 +20,7 @@ Result<YarnScaling> read_yarn(WeightLoader& loader, double factor) {
 
 }  // namespace
 
-Result<double> read_rope_base(WeightLoader& loader) {
-  TRY_ASSIGN(const double base, loader.float_or("rope.freq_base", 10000.0));
-  return base;
-}
+Result<double> read_rope_base(WeightLoader& loader) { return loader.positive_float_or("rope.freq_base", 10000.0); }
 
 Rope plain_rope(const DecoderSizes& sizes, RopePairs pairs, double base) {
   Rope rope;
@@ -43,7 +40,7 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
   TRY_ASSIGN(double factor, loader.float_or("rope.scaling.factor", 0.0));
   TRY_ASSIGN(const double linear, loader.float_or("rope.scale_linear", 0.0));
   if (factor == 0.0) factor = linear;
-  if (!(base > 0.0) || factor < 0.0) {
+  if (!is_positive_float(base) || factor < 0.0) {
     return make_error(ErrorCode::kCorrupt, "{}: rope: expected a positive base and factor, found {} and {}",
                       loader.file().name(), base, factor);
   }
@@ -53,7 +50,7 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
   }
   std::vector<float> divisors;
   if (loader.has_tensor("rope_freqs.weight")) {
-    TRY_ASSIGN(divisors, loader.vector("rope_freqs.weight", sizes.n_rotated / 2));
+    TRY_ASSIGN(divisors, loader.divisors("rope_freqs.weight", sizes.n_rotated / 2));
   }
   Rope rope;
   rope.pairs = pairs;
@@ -91,7 +88,7 @@ Result<Rope> read_rope_of_sections(WeightLoader& loader, const DecoderSizes& siz
 
 Result<Rope> read_sliding_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs) {
   TRY_ASSIGN(const double full, read_rope_base(loader));
-  TRY_ASSIGN(const double base, loader.float_or("rope.freq_base_swa", full));
+  TRY_ASSIGN(const double base, loader.positive_float_or("rope.freq_base_swa", full));
   return read_rope_of_base(loader, sizes, pairs, base);
 }
 

@@ -6,15 +6,15 @@ namespace {
 
 Result<void> check_head_counts(const WeightLoader& loader, const DecoderSizes& sizes) {
   for (int64_t i = 0; i < sizes.n_layers; ++i) {
-    const DecoderSizes of_layer = sizes.of_layer(i);
+    const LayerSizes of_layer = sizes.of_layer(i);
     if (of_layer.n_heads < 1) {
       return make_error(ErrorCode::kCorrupt, "{}: {}.attention.head_count: expected 1 to 2^24 in layer {}, found {}",
                         loader.file().name(), loader.architecture(), i, of_layer.n_heads);
     }
     if (of_layer.n_kv_heads < 1 || of_layer.n_heads % of_layer.n_kv_heads != 0) {
       return make_error(ErrorCode::kCorrupt,
-                        "{}: attention.head_count: expected a multiple of head_count_kv {}, found {}",
-                        loader.file().name(), of_layer.n_kv_heads, of_layer.n_heads);
+                        "{}: {}.attention.head_count: expected a multiple of head_count_kv {} in layer {}, found {}",
+                        loader.file().name(), loader.architecture(), of_layer.n_kv_heads, i, of_layer.n_heads);
     }
   }
   if (sizes.n_rotated > sizes.k_dim || sizes.n_rotated % 2 != 0) {
@@ -79,9 +79,9 @@ Result<void> read_head_sizes(WeightLoader& loader, DecoderSizes& sizes) {
 
 }  // namespace
 
-DecoderSizes DecoderSizes::of_layer(int64_t layer) const {
+LayerSizes DecoderSizes::of_layer(int64_t layer) const {
   const auto i = static_cast<size_t>(layer);
-  DecoderSizes sizes = *this;
+  LayerSizes sizes = *this;
   sizes.n_heads = heads_of_layer[i];
   sizes.n_kv_heads = kv_heads_of_layer[i];
   sizes.n_ff = ff_of_layer[i];
@@ -92,6 +92,10 @@ Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habit
   DecoderSizes sizes;
   sizes.habits = habits;
   TRY_ASSIGN(sizes.n_layers, loader.require_size("block_count"));
+  if (const auto n_tensors = std::ssize(loader.file().tensors()); sizes.n_layers > n_tensors) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}.block_count: expected no more layers than the {} tensors, found {}",
+                      loader.file().name(), loader.architecture(), n_tensors, sizes.n_layers);
+  }
   TRY_ASSIGN(sizes.n_embd, loader.require_size("embedding_length"));
   TRY(read_layer_sizes(loader, sizes));
   TRY(read_head_sizes(loader, sizes));

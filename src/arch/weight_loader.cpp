@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/dispatch.h"
@@ -14,6 +15,10 @@ namespace {
 
 /// Larger than any real width, small enough that products of two stay far from 2^63.
 constexpr uint64_t kLargestSize = uint64_t{1} << 24;
+
+/// Numbers that a float holds together with their reciprocals.
+constexpr double kLeastPositive = std::numeric_limits<float>::min();
+constexpr double kMostPositive = 1.0 / kLeastPositive;
 
 std::string shape_text(const std::vector<uint64_t>& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
 
@@ -95,6 +100,8 @@ std::string shown(const MetaValue& value) {
 
 }  // namespace
 
+bool is_positive_float(double value) { return value >= kLeastPositive && value <= kMostPositive; }
+
 WeightLoader::WeightLoader(const GgufFile& file, std::string architecture, const KernelTable& kernels)
     : file_(file), architecture_(std::move(architecture)), kernels_(kernels) {}
 
@@ -161,19 +168,29 @@ Result<bool> WeightLoader::flag_or(std::string_view key, bool fallback) {
 
 Result<double> WeightLoader::float_or(std::string_view key, double fallback) {
   TRY_ASSIGN(const double value, file_.metadata().get_float_or(full_key(key), fallback));
-  if (!std::isfinite(value)) {
-    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a finite number, found {}", file_.name(), full_key(key),
-                      value);
+  if (!(std::abs(value) <= kMostPositive)) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a number up to {:.2g}, found {}", file_.name(),
+                      full_key(key), kMostPositive, value);
   }
   claimed_keys_.emplace(key);
   return value;
 }
 
+Result<double> WeightLoader::non_negative_float_or(std::string_view key, double fallback) {
+  TRY_ASSIGN(const double value, float_or(key, fallback));
+  if (value >= 0) return value;
+  return make_error(ErrorCode::kCorrupt, "{}: {}: expected 0 or more, found {}", file_.name(), full_key(key), value);
+}
+
+Result<double> WeightLoader::positive_float_or(std::string_view key, double fallback) {
+  return has_key(key) ? require_positive_float(key) : fallback;
+}
+
 Result<double> WeightLoader::require_positive_float(std::string_view key) {
   TRY_ASSIGN(const double value, file_.metadata().get_float(full_key(key)));
-  if (!(value > 0) || !std::isfinite(value)) {
-    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a positive number, found {}", file_.name(), full_key(key),
-                      value);
+  if (!is_positive_float(value)) {
+    return make_error(ErrorCode::kCorrupt, "{}: {}: expected a positive number from {:.2g} to {:.2g}, found {}",
+                      file_.name(), full_key(key), kLeastPositive, kMostPositive, value);
   }
   claimed_keys_.emplace(key);
   return value;
@@ -265,6 +282,16 @@ Result<Embedding> WeightLoader::embedding(const std::string& name, int64_t n_emb
 
 Result<std::vector<float>> WeightLoader::vector(const std::string& name, int64_t n) {
   return floats(name, {static_cast<uint64_t>(n)});
+}
+
+Result<std::vector<float>> WeightLoader::divisors(const std::string& name, int64_t n) {
+  TRY_ASSIGN(std::vector<float> values, vector(name, n));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (is_positive_float(std::abs(values[i]))) continue;
+    return make_error(ErrorCode::kCorrupt, "{}: tensor {}: expected finite numbers other than 0, found {} at {}",
+                      file_.name(), name, values[i], i);
+  }
+  return values;
 }
 
 Result<std::vector<float>> WeightLoader::floats(const std::string& name, const std::vector<uint64_t>& dims) {

@@ -21,6 +21,9 @@ struct NormStyle {
   float epsilon = 0.0f;
 };
 
+/// Does a float hold this number and its reciprocal?
+bool is_positive_float(double value);
+
 class WeightLoader {
  public:
   /// `file` and `kernels` must outlive the loader and what it hands out.
@@ -41,7 +44,10 @@ class WeightLoader {
   /// The file's list of n_layers flags; an empty one when there is no list.
   Result<std::vector<bool>> flags_of_layers(std::string_view key, int64_t n_layers);
   Result<bool> flag_or(std::string_view key, bool fallback);
+  /// Numbers are such that floats hold them; positive ones, that floats hold their reciprocals, too.
   Result<double> float_or(std::string_view key, double fallback);
+  Result<double> non_negative_float_or(std::string_view key, double fallback);
+  Result<double> positive_float_or(std::string_view key, double fallback);
   Result<double> require_positive_float(std::string_view key);
   Result<std::string> string_or(std::string_view key, std::string fallback);
   bool has_key(std::string_view key) const;
@@ -60,6 +66,8 @@ class WeightLoader {
   Result<Embedding> embedding(const std::string& name, int64_t n_embd, int64_t n_vocab);
   /// `name` of [n] as floats.
   Result<std::vector<float>> vector(const std::string& name, int64_t n);
+  /// The same of numbers that something is divided by: finite ones other than 0.
+  Result<std::vector<float>> divisors(const std::string& name, int64_t n);
   /// `<name>.weight` of [n], and for layer norms `<name>.bias` of [n] where the file has one.
   Result<Norm> norm(const std::string& name, int64_t n, const NormStyle& style);
   /// A norm of heads: `<name>.weight` of [dim], [n_heads * dim] or [n_heads][dim]; absent when the file has none.

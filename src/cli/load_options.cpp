@@ -40,6 +40,21 @@ uint64_t size_factor(const std::string& suffix) {
   return 0;
 }
 
+/// What contiguous storage has no use for.
+Result<void> check_contiguous(const EngineOptions& options) {
+  if (options.kv_storage != KvStorage::kContiguous) return {};
+  const EngineOptions defaults;
+  if (options.page_rows != defaults.page_rows) {
+    return make_error(ErrorCode::kInvalidArgument, "--page-size {}: contiguous storage has no pages",
+                      options.page_rows);
+  }
+  if (options.n_parallel != 1 && options.n_parallel != defaults.n_parallel) {
+    return make_error(ErrorCode::kInvalidArgument, "--parallel {}: contiguous storage runs one request at a time",
+                      options.n_parallel);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<DType> kv_type(const std::string& name) { return parse_kv_type(lower_case(name)); }
@@ -50,25 +65,28 @@ Result<int64_t> parse_context(const std::string& text) {
   int64_t positions = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), positions);
   if (error == std::errc() && rest == text.data() + text.size() && positions >= 0 && positions <= kMost) {
-    return positions;
+    if (positions != 1) return positions;
+    return make_error(ErrorCode::kInvalidArgument,
+                      "--ctx-size: expected a prompt's position and one to generate, found 1");
   }
-  return make_error(ErrorCode::kInvalidArgument, "context: expected auto or a number of positions, found '{}'", text);
+  return make_error(ErrorCode::kInvalidArgument, "--ctx-size: expected auto or a number of positions, found '{}'",
+                    text);
 }
 
 Result<KvStorage> parse_kv_storage(const std::string& name) {
   const std::string lower = lower_case(name);
   if (lower == "paged") return KvStorage::kPaged;
   if (lower == "contiguous") return KvStorage::kContiguous;
-  return make_error(ErrorCode::kInvalidArgument, "kv storage: expected paged or contiguous, found '{}'", name);
+  return make_error(ErrorCode::kInvalidArgument, "--kv: expected paged or contiguous, found '{}'", name);
 }
 
-Result<uint64_t> parse_size(const std::string& text) {
+Result<uint64_t> parse_size(const char* flag, const std::string& text) {
   uint64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const uint64_t factor = size_factor(lower_case(std::string(rest, text.data() + text.size() - rest)));
   const auto size_bytes = checked_mul(number, factor);
-  if (error != std::errc() || factor == 0 || !size_bytes) {
-    return make_error(ErrorCode::kInvalidArgument, "size: expected a number such as 512M or 2G, found '{}'", text);
+  if (error != std::errc() || factor == 0 || !size_bytes || *size_bytes == 0) {
+    return make_error(ErrorCode::kInvalidArgument, "{}: expected a number such as 512M or 2G, found '{}'", flag, text);
   }
   return *size_bytes;
 }
@@ -120,11 +138,12 @@ Result<EngineOptions> resolve_load(const LoadArguments& arguments) {
   TRY_ASSIGN(options.v_type, kv_type(arguments.v_type));
   TRY_ASSIGN(options.context_length, parse_context(arguments.context));
   TRY_ASSIGN(options.kv_storage, parse_kv_storage(arguments.kv_storage));
+  TRY(check_contiguous(options));
   if (!arguments.kv_bytes.empty()) {
-    TRY_ASSIGN(options.kv_bytes, parse_size(arguments.kv_bytes));
+    TRY_ASSIGN(options.kv_bytes, parse_size("--kv-bytes", arguments.kv_bytes));
   }
   if (!arguments.memory_budget.empty()) {
-    TRY_ASSIGN(options.memory_budget_bytes, parse_size(arguments.memory_budget));
+    TRY_ASSIGN(options.memory_budget_bytes, parse_size("--memory-budget", arguments.memory_budget));
   }
   if (!arguments.chat_template.empty()) options.chat_template = arguments.chat_template;
   if (!arguments.chat_template_file.empty()) {

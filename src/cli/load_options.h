@@ -46,7 +46,7 @@ Result<int64_t> parse_context(const std::string& text);
 Result<KvStorage> parse_kv_storage(const std::string& name);
 
 /// "512M", "2GiB", "1000000": a number and perhaps K, M, G or T, binary.
-Result<uint64_t> parse_size(const std::string& text);
+Result<uint64_t> parse_size(const char* flag, const std::string& text);
 
 /// Sets the log level, too. Errors: an unknown KV type or log level, a malformed size, a template file that can't be
 /// read.

@@ -41,10 +41,17 @@ nlohmann::ordered_json array_json(const std::vector<T>& array, size_t most_eleme
   return {{"count", array.size()}, {"first", std::move(list)}};
 }
 
+/// Marks that change the direction of what stands around them, so that a line reads otherwise than it is.
+bool is_direction_mark(std::string_view character) {
+  constexpr std::string_view kMarks[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+                                         "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+  return std::find(std::begin(kMarks), std::end(kMarks), character) != std::end(kMarks);
+}
+
 bool is_control(std::string_view character) {
   const auto byte = static_cast<unsigned char>(character[0]);
   const bool c1 = byte == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-  return byte < 0x20 || byte == 0x7F || c1;
+  return byte < 0x20 || byte == 0x7F || c1 || is_direction_mark(character);
 }
 
 void append_escaped(std::string& out, std::string_view bytes) {

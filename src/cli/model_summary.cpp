@@ -48,20 +48,37 @@ std::optional<uint64_t> head_elements(const ShapeKeys& keys) {
   return saturating_add(k_dim.value_or(quotient), v_dim.value_or(quotient));
 }
 
-std::optional<uint64_t> kv_bytes_per_token(const ShapeKeys& keys) {
+/// Which layers attend? Those with keys; all of them in a file without layers, such as a vocabulary.
+std::vector<bool> attending_layers(const GgufFile& file, uint64_t n_layers) {
+  const bool has_layers = std::any_of(file.tensors().begin(), file.tensors().end(),
+                                      [](const GgufTensor& tensor) { return tensor.name.starts_with("blk."); });
+  std::vector<bool> attends(n_layers, !has_layers);
+  for (uint64_t i = 0; i < n_layers && has_layers; ++i) {
+    for (const char* keys : {"attn_k", "attn_qkv", "attn_kv_a_mqa"}) {
+      attends[i] = attends[i] || file.find_tensor(fmt::format("blk.{}.{}.weight", i, keys)) != nullptr;
+    }
+  }
+  return attends;
+}
+
+std::optional<uint64_t> kv_bytes_per_token(const GgufFile& file, const ShapeKeys& keys) {
   const auto n_layers = keys.number("block_count");
   if (!n_layers || *n_layers > kMostLayers) return std::nullopt;
+  const std::vector<bool> attends = attending_layers(file, *n_layers);
   if (const auto latent = keys.number("attention.kv_lora_rank")) {  // one latent row and the rotated part of K
     const uint64_t row = saturating_add(*latent, keys.number("rope.dimension_count").value_or(0));
-    return saturating_mul(saturating_mul(row, *n_layers), kF16Bytes);
+    const auto n_attending = static_cast<uint64_t>(std::count(attends.begin(), attends.end(), true));
+    return saturating_mul(saturating_mul(row, n_attending), kF16Bytes);
   }
   auto n_kv_heads = keys.per_layer("attention.head_count_kv", *n_layers);
   if (!n_kv_heads) n_kv_heads = keys.per_layer("attention.head_count", *n_layers);
   const auto elements = head_elements(keys);
   if (!n_kv_heads || !elements) return std::nullopt;
   uint64_t total = 0;
-  for (const uint64_t n : *n_kv_heads)
+  for (uint64_t i = 0; i < *n_layers; ++i) {
+    const uint64_t n = attends[i] ? (*n_kv_heads)[i] : 0;
     total = saturating_add(total, saturating_mul(saturating_mul(n, *elements), kF16Bytes));
+  }
   return total;
 }
 
@@ -96,7 +113,7 @@ ModelSummary summarize(const GgufFile& file) {
   if (architecture) summary.architecture = *architecture;
   summary.types = shares_by_type(file);
   for (const auto& share : summary.types) summary.n_parameters = saturating_add(summary.n_parameters, share.n_elements);
-  summary.kv_bytes_per_token = kv_bytes_per_token(ShapeKeys(file.metadata(), summary.architecture));
+  summary.kv_bytes_per_token = kv_bytes_per_token(file, ShapeKeys(file.metadata(), summary.architecture));
   return summary;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,16 @@ inline CLI::Validator number_within(double lowest, double highest) {
   return CLI::Validator(check, "");
 }
 
+/// A CLI11 validator: digits alone.
+inline CLI::Validator whole_number() {
+  const auto check = [](std::string& text) {
+    int64_t value = 0;
+    const bool is_whole = CLI::detail::lexical_cast(text, value);
+    return is_whole ? std::string() : fmt::format("expected a whole number, found '{}'", text);
+  };
+  return CLI::Validator(check, "");
+}
+
 /// The most threads that a command line may ask for: far beyond any machine, far below what breaks one.
 inline constexpr int kMostThreads = 4096;
 
@@ -56,10 +67,11 @@ template <class T>
 void add_options(CLI::App& app, const std::string& group, std::span<const OptionRow<T>> rows, T& target) {
   for (const auto& row : rows) {
     const auto add = [&](auto field) {
-      app.add_option(row.flags, target.*field, row.help)
-          ->capture_default_str()
-          ->check(number_within(row.lowest, row.highest))
-          ->group(group);
+      CLI::Option* option = app.add_option(row.flags, target.*field, row.help)
+                                ->capture_default_str()
+                                ->check(number_within(row.lowest, row.highest))
+                                ->group(group);
+      if constexpr (std::is_integral_v<std::decay_t<decltype(target.*field)>>) option->check(whole_number());
     };
     std::visit(add, row.field);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/log.h"
 #include "cli/nearest_name.h"
 #include "cli/option_table.h"
 #include "engine/sampler_names.h"
@@ -37,6 +38,36 @@ constexpr OptionRow<SamplingParams> kRows[] = {
     {"--mirostat-ent", &SamplingParams::mirostat_tau, 0, 100, "Mirostat's target entropy"},
     {"--mirostat-lr", &SamplingParams::mirostat_eta, 0, 100, "Mirostat's learning rate"},
 };
+
+/// Options that do nothing without another one, and that one.
+constexpr std::pair<const char*, const char*> kNeeds[] = {
+    {"--xtc-threshold", "--xtc-probability"},
+    {"--dynatemp-exp", "--dynatemp-range"},
+    {"--mirostat-ent", "--mirostat"},
+    {"--mirostat-lr", "--mirostat"},
+    {"--dry-base", "--dry-multiplier"},
+    {"--dry-allowed-length", "--dry-multiplier"},
+    {"--dry-penalty-last-n", "--dry-multiplier"},
+};
+
+/// Tells which choices greedy sampling makes idle.
+void warn_of_idle_choices(const SamplingParams& params) {
+  if (params.temperature > 0.0f) return;
+  const SamplingParams defaults;
+  std::string idle;
+  const auto check = [&](const char* flag, auto field) {
+    if (params.*field != defaults.*field) idle += fmt::format(" {}", flag);
+  };
+  check("--top-k", &SamplingParams::top_k);
+  check("--top-p", &SamplingParams::top_p);
+  check("--min-p", &SamplingParams::min_p);
+  check("--typical", &SamplingParams::typical_p);
+  check("--top-n-sigma", &SamplingParams::top_n_sigma);
+  check("--xtc-probability", &SamplingParams::xtc_probability);
+  check("--dynatemp-range", &SamplingParams::dynatemp_range);
+  check("--mirostat", &SamplingParams::mirostat);
+  if (!idle.empty()) log().warn("--temp 0 takes the likeliest token, whatever is asked by{}", idle);
+}
 
 Result<SamplerKind> sampler_kind(const std::string& name) {
   if (const auto kind = find_sampler(name)) return *kind;
@@ -84,6 +115,7 @@ void add_sampling_options(CLI::App& app, SamplingArguments& arguments) {
       ->check(number_within(-1, 9.2e18))
       ->group(kGroup);
   add_options<SamplingParams>(app, kGroup, kRows, arguments.params);
+  for (const auto& [flag, needed] : kNeeds) app.get_option(flag)->needs(app.get_option(needed));
   add_repeatable(app, "--dry-sequence-breaker", arguments.dry_breakers,
                  "text that ends a run, repeatable; \"none\": none")
       ->group(kGroup);
@@ -105,6 +137,7 @@ Result<SamplingParams> resolve_sampling(const SamplingArguments& arguments) {
     TRY_ASSIGN(const auto bias, logit_bias(text));
     params.logit_bias.push_back(bias);
   }
+  warn_of_idle_choices(params);
   return params;
 }
 

@@ -64,6 +64,16 @@ void read_in(const GgufFile& file, const std::function<void(double)>& on_progres
   if (on_progress) on_progress(1.0);
 }
 
+/// Every token that text may become has a row of the embedding.
+Result<void> check_vocabulary(const EngineParts& parts) {
+  const int32_t n_tokens = parts.tokenizer->vocabulary().size();
+  const int32_t n_rows = parts.model->shape().n_vocab;
+  if (n_tokens <= n_rows) return {};
+  return make_error(ErrorCode::kCorrupt,
+                    "{}: token_embd.weight: expected a row for each of the vocabulary's {} tokens, found {}",
+                    parts.file->name(), n_tokens, n_rows);
+}
+
 }  // namespace
 
 Result<EngineParts> load_parts(const EngineOptions& options) {
@@ -75,6 +85,7 @@ Result<EngineParts> load_parts(const EngineOptions& options) {
   TRY_ASSIGN(parts.chat_template, load_chat_template(options, parts.file->metadata(), parts.tokenizer->vocabulary()));
   const int32_t batch_rows = std::max({options.batch_rows, options.n_parallel, 1});
   TRY_ASSIGN(parts.model, in_file(*parts.file, load_model(*parts.file, ModelOptions{batch_rows})));
+  TRY(check_vocabulary(parts));
   read_in(*parts.file, options.on_load_progress);
   return parts;
 }

@@ -83,6 +83,13 @@ class KeyWatch {
   std::optional<std::string> repeated_;
 };
 
+/// The library's words without its name and number: "parse error at line 1, column 5: ...".
+std::string_view reason_of(const Json::exception& error) {
+  const std::string_view words = error.what();
+  const size_t label_end = words.find("] ");
+  return words.starts_with('[') && label_end != std::string_view::npos ? words.substr(label_end + 2) : words;
+}
+
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
@@ -93,10 +100,8 @@ Result<Json> parse_json(std::string_view text) {
     if (!keys.repeated()) return {Result<Json>::in_place_value, std::move(parsed)};
     return make_error(ErrorCode::kInvalidArgument, "json: expected each key of an object once, found '{}' twice",
                       keys.repeated()->substr(0, 64));
-  } catch (const Json::parse_error& error) {
-    return make_error(ErrorCode::kInvalidArgument, "json at byte {}: {}", error.byte, error.what());
-  } catch (const Json::exception& error) {  // a number that no double holds
-    return make_error(ErrorCode::kInvalidArgument, "json: {}", error.what());
+  } catch (const Json::exception& error) {  // text that is none, or a number that no double holds
+    return make_error(ErrorCode::kInvalidArgument, "json: {}", reason_of(error));
   }
 }
 

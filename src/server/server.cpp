@@ -44,12 +44,16 @@ struct Server::Impl {
   asio::signal_set signals;
 };
 
+Result<void> check_exposure(const ServerOptions& options) {
+  if (is_loopback(options.host) || !options.api_keys.empty() || options.allow_unauthenticated_remote) return {};
+  return make_error(ErrorCode::kInvalidArgument,
+                    "--host {}: expected an address of this machine alone; others can be served with --api-key, or "
+                    "without any with --allow-unauthenticated-remote",
+                    options.host);
+}
+
 Result<std::unique_ptr<Server>> Server::open(Engine& engine, ServerOptions options) {
-  if (!is_loopback(options.host) && options.api_keys.empty() && !options.allow_unauthenticated_remote) {
-    return make_error(ErrorCode::kInvalidArgument,
-                      "host {}: expected a loopback address, an api key, or the word that strangers may call",
-                      options.host);
-  }
+  TRY(check_exposure(options));
   fit_to_descriptors(options.limits);
   auto impl = std::make_unique<Impl>(engine, std::move(options));
   TRY_ASSIGN(impl->listener, Listener::open(impl->io.get_executor(), impl->options.host, impl->options.port,

@@ -28,10 +28,13 @@ struct ServerOptions {
   HttpLimits limits;
 };
 
+/// Refuses (kInvalidArgument) to listen where other machines can call, unless a key or a flag says that they may.
+Result<void> check_exposure(const ServerOptions& options);
+
 class Server {
  public:
-  /// Binds and listens; answers when run() is called. `engine` outlives the server. kInvalidArgument: a non-loopback
-  /// address without a key; kIo: the address can't be bound.
+  /// Binds and listens; answers when run() is called. `engine` outlives the server. kInvalidArgument: what
+  /// check_exposure refuses; kIo: the address can't be bound.
   static Result<std::unique_ptr<Server>> open(Engine& engine, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;

@@ -1,4 +1,5 @@
 // Does a model file load only when it is whole and every word of it is understood?
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "arch/arch.h"
@@ -204,7 +205,7 @@ TEST_F(LoaderTest, SizesMustMakeSense) {
       {"block_count", std::string("two"), "block_count"},
       {"embedding_length", 1u << 30, "expected 1 to"},
       {"attention.head_count", 0u, "expected 1 to"},
-      {"attention.head_count", 3u, "multiple of head_count_kv 2, found 3"},
+      {"attention.head_count", 3u, "multiple of head_count_kv 2 in layer 0, found 3"},
       {"attention.key_length", 0u, "found 0"},
       {"attention.key_length", 2048u, "at most 1024"},
       {"rope.dimension_count", 15u, "even number up to 16, found 15"},
@@ -212,8 +213,11 @@ TEST_F(LoaderTest, SizesMustMakeSense) {
       {"feed_forward_length", 0u, "feed_forward_length"},
       {"attention.layer_norm_rms_epsilon", 0.0f, "positive"},
       {"attention.layer_norm_rms_epsilon", std::nanf(""), "positive"},
-      {"rope.freq_base", -1.0f, "positive base"},
-      {"rope.freq_base", HUGE_VALF, "finite"},
+      {"attention.layer_norm_rms_epsilon", 1e-45f, "positive"},  // its reciprocal is no float
+      {"rope.freq_base", -1.0f, "positive"},
+      {"rope.freq_base", HUGE_VALF, "positive"},
+      {"rope.scaling.factor", 3e38f, "expected a number up to"},
+      {"block_count", 1u << 20, "no more layers than the 12 tensors, found 1048576"},
       {"expert_count", 4u, "expert_used_count: expected 1 to 4, found 0"}};
   for (const auto& [key, value, words] : cases) {
     TinyFile file = tiny_model({.n_layers = 1});
@@ -227,6 +231,66 @@ TEST_F(LoaderTest, SizesMustMakeSense) {
     file.keys.erase(std::string("llama.") + key);
     expect_refused(file, {std::string("llama.") + key});
   }
+}
+
+/// What would be divided by, or applied, without sense, in the families that read it.
+TEST_F(LoaderTest, NumbersOfFamiliesMustMakeSense) {
+  const std::vector<std::tuple<std::string, std::string, TinyFile::Value, std::string>> cases = {
+      {"granite", "logit_scale", 0.0f, "positive"},
+      {"granite", "logit_scale", 1e-45f, "positive"},
+      {"gemma3", "rope.freq_base_swa", 0.0f, "positive"},
+      {"gemma3", "rope.freq_base_swa", -1.0f, "positive"},
+      {"gemma3", "final_logit_softcapping", -1.0f, "0 or more"},
+      {"mimo2", "rope.freq_base_swa", -1.0f, "positive"},
+      {"mpt", "attention.clamp_kqv", -1.0f, "0 or more"},
+      {"mpt", "attention.max_alibi_bias", -8.0f, "0 or more"},
+  };
+  for (const auto& [family, key, value, words] : cases) {
+    TinyFile file = tiny_model({.architecture = family, .n_layers = 1});
+    file.keys[family + ".attention.layer_norm_epsilon"] = 1e-5f;
+    for (const char* post_norm : {"post_attention_norm", "post_ffw_norm"}) {
+      if (family == "gemma3")
+        file.add_floats(fmt::format("blk.0.{}.weight", post_norm), {64}, std::vector<float>(64, 1));
+    }
+    if (family == "granite") file.keys["granite.logit_scale"] = 1.0f;
+    EXPECT_EQ(load_error(file), "") << family << " without the bad number";
+    file.keys[family + "." + key] = value;
+    SCOPED_TRACE(family + " " + key);
+    expect_refused(file, {key, words});
+  }
+}
+
+TEST_F(LoaderTest, DivisorsMustDivide) {
+  for (const float bad : {0.0f, 1e-45f, std::nanf(""), HUGE_VALF}) {
+    TinyFile file = tiny_model({.n_layers = 1});
+    std::vector<float> divisors(8, 1.0f);
+    divisors[5] = bad;
+    file.add_floats("rope_freqs.weight", {8}, divisors);
+    expect_refused(file, {"rope_freqs.weight", "expected finite numbers other than 0", "at 5"});
+  }
+}
+
+/// Families whose norms go over all heads at once would read beyond the norm of one.
+TEST_F(LoaderTest, NormsOfAllHeadsHaveAllTheirElements) {
+  for (const std::string family : {"olmoe", "minimax-m2"}) {
+    TinyFile file = tiny_model({.architecture = family, .n_layers = 1, .n_experts = 4});
+    file.add_floats("blk.0.attn_q_norm.weight", {64}, std::vector<float>(64, 1.0f));
+    file.add_floats("blk.0.attn_k_norm.weight", {32}, std::vector<float>(32, 1.0f));
+    EXPECT_EQ(load_error(file), "") << family;
+    file.remove("blk.0.attn_q_norm.weight");
+    file.add_floats("blk.0.attn_q_norm.weight", {16}, std::vector<float>(16, 1.0f));
+    expect_refused(file, {"blk.0.attn_q_norm.weight", "expected 64 elements of all heads, found 16"});
+  }
+}
+
+TEST_F(LoaderTest, LayersThatDraftTokensAreLeftOut) {
+  TinyFile file = tiny_model({.architecture = "bailingmoe2", .n_layers = 3, .n_experts = 4});
+  file.keys["bailingmoe2.nextn_predict_layers"] = 1u;
+  EXPECT_EQ(load_error(file), "");
+  file.keys["bailingmoe2.nextn_predict_layers"] = 3u;
+  expect_refused(file, {"nextn_predict_layers", "fewer than block_count 3, found 3"});
+  file.keys["bailingmoe2.nextn_predict_layers"] = 0u;
+  EXPECT_EQ(load_error(file), "");
 }
 
 TEST_F(LoaderTest, RopeScalingsAreTakenOrRefused) {

@@ -49,7 +49,10 @@ std::vector<std::byte> q8_blocks(int n_blocks) {
 
 class Inspect : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { write({}); }
+
+  /// A file of 3 layers; `layer_tensors` are of 64 floats each.
+  void write(const std::vector<std::string>& layer_tensors) {
     GgufWriter writer;
     writer.set_string("general.architecture", "martian");
     writer.set_string("general.name", "evil \x1b[31m name\n\xff");
@@ -63,6 +66,7 @@ class Inspect : public ::testing::Test {
     writer.add_tensor("plain", DType::kF32, {kRow, 2}, bytes_of(ramp(2 * kRow)));
     writer.add_tensor("packed", DType::kQ8_0, {kRow}, q8_blocks(2));
     writer.add_tensor("counts", DType::kI32, {3}, bytes_of(std::vector<int32_t>{-7, 0, 9}));
+    for (const std::string& name : layer_tensors) writer.add_tensor(name, DType::kF32, {kRow}, bytes_of(ramp(kRow)));
     ASSERT_TRUE(writer.write(path_));
   }
   void TearDown() override {
@@ -96,6 +100,13 @@ TEST_F(Inspect, TextNamesWhatMatters) {
   EXPECT_THAT(result.out, HasSubstr("Q8_0"));
   EXPECT_THAT(result.out, HasSubstr("1000 in all"));
   EXPECT_THAT(result.out, HasSubstr("64 x 2"));
+}
+
+TEST_F(Inspect, LayersWithoutKeysTakeNoKvMemory) {
+  write({"blk.0.attn_k.weight", "blk.1.ssm_in.weight", "blk.2.attn_qkv.weight"});
+  EXPECT_THAT(run_ferrox({"inspect", path_}).out, HasSubstr("kv cache     256 bytes a token"));
+  write({"blk.0.ssm_in.weight"});
+  EXPECT_THAT(run_ferrox({"inspect", path_}).out, HasSubstr("kv cache     0 bytes a token"));
 }
 
 TEST_F(Inspect, NothingOfTheFileReachesTheTerminalRaw) {

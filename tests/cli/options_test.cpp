@@ -71,13 +71,13 @@ TEST(SamplingOptions, WithoutASeedEachRequestGetsItsOwn) {
 }
 
 TEST(LoadOptions, SizesAreBinaryAndChecked) {
-  EXPECT_EQ(*parse_size("1000"), 1000u);
-  EXPECT_EQ(*parse_size("2k"), 2048u);
-  EXPECT_EQ(*parse_size("512M"), 512u << 20);
-  EXPECT_EQ(*parse_size("2GiB"), 2ull << 30);
-  EXPECT_EQ(*parse_size("1tb"), 1ull << 40);
+  EXPECT_EQ(*parse_size("--kv-bytes", "1000"), 1000u);
+  EXPECT_EQ(*parse_size("--kv-bytes", "2k"), 2048u);
+  EXPECT_EQ(*parse_size("--kv-bytes", "512M"), 512u << 20);
+  EXPECT_EQ(*parse_size("--kv-bytes", "2GiB"), 2ull << 30);
+  EXPECT_EQ(*parse_size("--kv-bytes", "1tb"), 1ull << 40);
   for (const char* text : {"", "G", "2X", "-1", "2 G", "2Gx", "99999999999T", "1.5G"})
-    EXPECT_FALSE(parse_size(text)) << text;
+    EXPECT_FALSE(parse_size("--kv-bytes", text)) << text;
 }
 
 TEST(LoadOptions, KvTypesIgnoreCase) {

@@ -101,6 +101,19 @@ TEST(Chat, WhatATemplateDoesntReadOfAMessageIsListedOnce) {
   EXPECT_EQ(response.headers.at("x-ferrox-ignored"), "messages[].foo, messages[].content[].cache_control");
 }
 
+TEST(Chat, WhatATemplateNamesAndDoesntReadOfAMessageIsListed) {
+  ASSERT_TRUE(shared_server().engine->chat_template().mentions("name")) << "of tools, or this test shows nothing";
+  const Json messages = Json::array({{{"role", "user"}, {"content", "hi"}, {"name", "ann"}}});
+  const RawResponse response = shared_server().chat(ask(messages));
+  EXPECT_EQ(response.headers.at("x-ferrox-ignored"), "messages[].name");
+}
+
+TEST(Chat, AnotherModelsNameIsListed) {
+  const std::string& id = shared_server().engine->model_id();
+  EXPECT_EQ(shared_server().chat(ask(user("hi"), {{"model", id}})).headers.count("x-ferrox-ignored"), 0u);
+  EXPECT_EQ(shared_server().chat(ask(user("hi"), {{"model", "gpt-4"}})).headers.at("x-ferrox-ignored"), "model");
+}
+
 TEST(Chat, LogprobsCoverTheAnswer) {
   const Json body =
       Json::parse(shared_server()

@@ -24,7 +24,8 @@ TEST(JsonText, MalformedTextIsAnErrorWithItsPlace) {
        {"", "{", "{\"a\":}", "nul", "[1,]", "\"\x80\"", "{\"a\":1}x", "\"\\ud800\"", "1e999", "\x00"}) {
     const auto parsed = parse_json(bad);
     ASSERT_FALSE(parsed) << bad;
-    EXPECT_THAT(parsed.error().message, HasSubstr("json")) << bad;
+    EXPECT_THAT(parsed.error().message, ::testing::StartsWith("json: ")) << bad;
+    EXPECT_THAT(parsed.error().message, ::testing::Not(HasSubstr("exception"))) << bad;
   }
 }
 

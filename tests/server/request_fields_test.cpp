@@ -122,7 +122,7 @@ TEST(RequestFields, NegativeDiscardsAndTheirLikeNeverPass) {
   EXPECT_FALSE(complete(R"("n":-1)"));
   EXPECT_FALSE(complete(R"("n":1000000000)"));
   EXPECT_FALSE(complete(R"("max_tokens":0)"));
-  EXPECT_FALSE(complete(R"("max_tokens":-2)"));
+  EXPECT_THAT(complete(R"("max_tokens":-2)").error().message, HasSubstr("from 1 to 2147483647, or -1"));
   EXPECT_FALSE(complete(R"("min_keep":-1)"));
   EXPECT_TRUE(complete(R"("max_tokens":-1)"));
 }
@@ -242,7 +242,8 @@ TEST(RequestFields, NestedNamesWithoutEffectAreListedToo) {
 }
 
 TEST(RequestFields, RangesAreToldWithBothEnds) {
-  EXPECT_THAT(complete(R"("max_tokens":1000000000000000000)").error().message, HasSubstr("from -1 to 2147483647"));
+  EXPECT_THAT(complete(R"("max_tokens":1000000000000000000)").error().message,
+              HasSubstr("from 1 to 2147483647, or -1"));
   EXPECT_THAT(complete(R"("stop_token_ids":[-1])").error().message, HasSubstr("from 0 to 2147483647"));
 }
 

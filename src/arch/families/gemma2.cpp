@@ -10,8 +10,8 @@ Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& op
   TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.activation = Activation::kGelu}));
   TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves, kNormsAround));
   spec.embedding_scale = std::sqrt(static_cast<float>(sizes.n_embd));
-  TRY_ASSIGN(const double score_cap, loader.float_or("attn_logit_softcapping", 50.0));
-  TRY_ASSIGN(const double logit_cap, loader.float_or("final_logit_softcapping", 30.0));
+  TRY_ASSIGN(const double score_cap, loader.non_negative_float_or("attn_logit_softcapping", 50.0));
+  TRY_ASSIGN(const double logit_cap, loader.non_negative_float_or("final_logit_softcapping", 30.0));
   spec.logit_softcap = static_cast<float>(logit_cap);
   TRY_ASSIGN(spec.ropes.emplace_back(), read_sliding_rope(loader, sizes, RopePairs::kHalves));
   TRY(apply_windows(loader, sizes, {.window = 4096, .period = 2}, spec));

@@ -10,9 +10,9 @@ Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& op
   TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.activation = Activation::kGelu}));
   TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves, kNormsAround));
   spec.embedding_scale = std::sqrt(static_cast<float>(sizes.n_embd));
-  TRY_ASSIGN(const double logit_cap, loader.float_or("final_logit_softcapping", 0.0));
+  TRY_ASSIGN(const double logit_cap, loader.non_negative_float_or("final_logit_softcapping", 0.0));
   spec.logit_softcap = static_cast<float>(logit_cap);
-  TRY_ASSIGN(const double sliding_base, loader.float_or("rope.freq_base_swa", 10000.0));
+  TRY_ASSIGN(const double sliding_base, loader.positive_float_or("rope.freq_base_swa", 10000.0));
   spec.ropes.push_back(plain_rope(sizes, RopePairs::kHalves, sliding_base));
   TRY(apply_windows(loader, sizes, {.period = 6}, spec));
   choose_ropes(0, 1, spec);

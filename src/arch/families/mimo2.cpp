@@ -7,7 +7,7 @@ namespace {
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
   TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader, {.mlp_scales = MlpScales::kApplied}));
   TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves));
-  TRY_ASSIGN(const double sliding_base, loader.float_or("rope.freq_base_swa", 10000.0));
+  TRY_ASSIGN(const double sliding_base, loader.positive_float_or("rope.freq_base_swa", 10000.0));
   spec.ropes.push_back(plain_rope(sizes, RopePairs::kHalves, sliding_base));
   TRY(loader.size_or("leading_dense_block_count", 0));  // the layers' tensors say which are dense
   TRY(read_sinks(loader, spec));

@@ -25,19 +25,19 @@ Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& op
   if (loader.has_tensor("position_embd.weight")) {
     TRY_ASSIGN(spec.positions, loader.embedding("position_embd", sizes.n_embd, spec.shape.context_length));
   }
-  TRY_ASSIGN(const double clamp, loader.float_or("attention.clamp_kqv", 0.0));
-  TRY_ASSIGN(const double bias, loader.float_or("attention.max_alibi_bias", 0.0));
+  TRY_ASSIGN(const double clamp, loader.non_negative_float_or("attention.clamp_kqv", 0.0));
+  TRY_ASSIGN(const double bias, loader.non_negative_float_or("attention.max_alibi_bias", 0.0));
+  TRY(norm_all_heads(loader, spec));
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     Attention& attention = spec.layers[i].attention;
     attention.rope = kNoRope;
     attention.clamp = static_cast<float>(clamp);
-    attention.norm_span = HeadNormSpan::kAllHeads;
     if (!attention.q_norm) attention.k_norm = {};  // the reference applies both or none
     if (bias > 0.0) attention.slopes = alibi_slopes(attention.n_heads, bias);
     const std::string divisors = fmt::format("blk.{}.ffn.act.scales", i);
-    auto& mlp = std::get<DenseMlp>(spec.layers[i].mlp);
-    if (loader.has_tensor(divisors)) {
-      TRY_ASSIGN(mlp.hidden_divisors, loader.vector(divisors, mlp.up.n_out));
+    auto* mlp = std::get_if<DenseMlp>(&spec.layers[i].mlp);
+    if (mlp != nullptr && loader.has_tensor(divisors)) {
+      TRY_ASSIGN(mlp->hidden_divisors, loader.divisors(divisors, mlp->up.n_out));
     }
   }
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);

@@ -7,10 +7,8 @@ namespace {
 Result<std::unique_ptr<Model>> load(WeightLoader& loader, const ModelOptions& options) {
   TRY_ASSIGN(const DecoderSizes sizes, read_sizes(loader));
   TRY_ASSIGN(DecoderSpec spec, read_decoder(loader, sizes, RopePairs::kHalves));
-  for (DecoderLayer& layer : spec.layers) {
-    layer.attention.norm_span = HeadNormSpan::kAllHeads;
-    use_matrices_alone(layer.attention);
-  }
+  TRY(norm_all_heads(loader, spec));
+  for (DecoderLayer& layer : spec.layers) use_matrices_alone(layer.attention);
   for_each_moe(spec, [](MoeMlp& moe) { moe.routing.normalised = false; });
   return make_decoder(std::move(spec), loader.kernels(), options.max_batch_rows);
 }

@@ -7,10 +7,10 @@ namespace {
 /// LongRoPE (arXiv 2402.13753): one list of divisors for models used within their original context, one for longer.
 Result<Rope> read_long_rope(WeightLoader& loader, const DecoderSizes& sizes, int64_t context_length) {
   if (!loader.has_tensor("rope_factors_short.weight")) return read_rope(loader, sizes, RopePairs::kHalves);
-  TRY_ASSIGN(const std::vector<float> narrow, loader.vector("rope_factors_short.weight", sizes.n_rotated / 2));
-  TRY_ASSIGN(const std::vector<float> wide, loader.vector("rope_factors_long.weight", sizes.n_rotated / 2));
+  TRY_ASSIGN(const std::vector<float> narrow, loader.divisors("rope_factors_short.weight", sizes.n_rotated / 2));
+  TRY_ASSIGN(const std::vector<float> wide, loader.divisors("rope_factors_long.weight", sizes.n_rotated / 2));
   TRY_ASSIGN(const int64_t original, loader.size_or("rope.scaling.original_context_length", context_length));
-  TRY_ASSIGN(const double magnitude, loader.float_or("rope.scaling.attn_factor", 1.0));
+  TRY_ASSIGN(const double magnitude, loader.positive_float_or("rope.scaling.attn_factor", 1.0));
   TRY_ASSIGN(const double base, read_rope_base(loader));
   Rope rope = plain_rope(sizes, RopePairs::kHalves, base);
   rope.frequencies = rope_frequencies(sizes.n_rotated, base, context_length > original ? wide : narrow);

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/tensor_export.h"
 #include "engine/memory_question.h"
+#include "gguf/in_file.h"
 
 namespace ferrox {
 namespace {
@@ -128,15 +129,21 @@ ExitCode write_tensor(const GgufFile& file, const Arguments& arguments) {
 ExitCode print_fit(const GgufFile& file, const Arguments& arguments) {
   const auto options = resolve_load(arguments.load);
   if (!options) return report_option(options.error());
-  const auto report = report_fit(file, *options);
+  const auto report = in_file(file, report_fit(file, *options));
   if (!report) return report_failure(report.error());
   for (const std::string& line : report->lines) print_out("{}\n", line);
-  return report->refusal ? report_failure(*report->refusal) : ExitCode::kSuccess;
+  if (report->refusal) return report_failure(*report->refusal);
+  print_out("the model fits\n");
+  return ExitCode::kSuccess;
 }
 
 ExitCode run(const Arguments& arguments) {
   const auto file = open_model_file(arguments.path);
   if (!file) return report_failure(file.error());
+  if (arguments.fit && (arguments.json || !arguments.tensor.empty())) {
+    return report_usage(
+        make_error(ErrorCode::kInvalidArgument, "--fit: expected neither --json nor --tensor beside it"));
+  }
   if (arguments.fit) return print_fit(*file, arguments);
   if (!arguments.tensor.empty() && arguments.list_tensors) {
     return report_usage(make_error(ErrorCode::kInvalidArgument, "expected --tensor or --tensors, found both"));
@@ -158,9 +165,12 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_flag("--tensors", arguments->list_tensors, "list every tensor");
   auto* tensor = app.add_option("--tensor", arguments->tensor, "write this tensor as float32")->check(not_empty());
   auto* out = app.add_option("-o,--out", arguments->out, "where --tensor writes")->check(not_empty());
-  app.add_flag("--fit", arguments->fit, "say whether it fits this machine, with the arithmetic");
+  auto* fit = app.add_flag("--fit", arguments->fit, "say whether it fits this machine, with the arithmetic");
   add_memory_options(app, arguments->load);
   add_options<EngineOptions>(app, "Memory", kParallelRow, arguments->load.engine);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() == "Memory") option->needs(fit);
+  }
   tensor->needs(out)->excludes(json);
   out->needs(tensor);
   return [arguments] { return run(*arguments); };

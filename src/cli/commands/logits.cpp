@@ -1,6 +1,8 @@
 // What are a model's logits for given token ids? Written as: int32 n_tokens, int32 n_vocab, int32 tokens[n_tokens],
 // float32 logits[n_tokens][n_vocab], little endian.
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -46,7 +48,7 @@ void write_numbers(std::ofstream& out, std::span<const T> numbers) {
 }
 
 /// Computes the tokens `chunk` at a time and writes each chunk's rows as they come.
-Result<void> write_logits(Evaluator& evaluator, std::span<const int32_t> tokens, size_t chunk,
+Result<void> write_logits(const GgufFile& file, Evaluator& evaluator, std::span<const int32_t> tokens, size_t chunk,
                           const std::string& path) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (!out) return make_error(ErrorCode::kIo, "{}: can't write: {}", path, std::strerror(errno));
@@ -56,6 +58,10 @@ Result<void> write_logits(Evaluator& evaluator, std::span<const int32_t> tokens,
   for (size_t first = 0; first < tokens.size(); first += chunk) {
     const auto part = tokens.subspan(first, std::min(chunk, tokens.size() - first));
     TRY_ASSIGN(const auto logits, evaluator.append(part, Evaluator::Logits::kAll));
+    if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); })) {
+      return make_error(ErrorCode::kCorrupt, "{}: tokens {} to {}: expected finite logits, found others", file.name(),
+                        first, first + part.size() - 1);
+    }
     write_numbers<float>(out, logits);
   }
   out.close();
@@ -88,7 +94,7 @@ Result<Plan> make_plan(const Arguments& arguments) {
 Result<void> compute(const Arguments& arguments, const Plan& plan) {
   TRY_ASSIGN(const auto file, open_model_file(arguments.model_path));
   TRY_ASSIGN(auto evaluator, in_file(file, Evaluator::load(file, plan.evaluator)));
-  return write_logits(evaluator, plan.tokens, static_cast<size_t>(plan.chunk), arguments.out);
+  return write_logits(file, evaluator, plan.tokens, static_cast<size_t>(plan.chunk), arguments.out);
 }
 
 ExitCode run(const Arguments& arguments) {

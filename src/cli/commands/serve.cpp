@@ -1,4 +1,5 @@
 // How is a model served over HTTP? Until SIGTERM or Ctrl-C, which let running requests finish.
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -43,6 +44,7 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   for (const auto& key : options.api_keys) {
     if (key.empty()) return make_error(ErrorCode::kInvalidArgument, "--api-key: expected a key, found an empty one");
   }
+  TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
   return options;
 }
@@ -63,7 +65,7 @@ ExitCode run(const Arguments& arguments) {
   if (!server_options) return report_option(server_options.error());
   auto engine_options = resolve_load(arguments.load);
   if (!engine_options) return report_option(engine_options.error());
-  engine_options->default_timeout_ms = static_cast<int64_t>(arguments.timeout_s * 1000);
+  engine_options->default_timeout_ms = static_cast<int64_t>(std::ceil(arguments.timeout_s * 1000));
   const auto served = serve(*engine_options, *server_options);
   return served ? ExitCode::kSuccess : report_failure(served.error());
 }
@@ -82,7 +84,11 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(not_empty())
       ->group(kGroup);
-  app.add_option("--port", server.port, "port to listen on; 0: a free one")->capture_default_str()->group(kGroup);
+  app.add_option("--port", server.port, "port to listen on; 0: a free one")
+      ->capture_default_str()
+      ->check(number_within(0, 65535))
+      ->check(whole_number())
+      ->group(kGroup);
   add_repeatable(app, "--api-key", server.api_keys, "a key that callers must give, repeatable")
       ->delimiter(',')
       ->group(kGroup);

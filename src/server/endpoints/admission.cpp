@@ -14,12 +14,12 @@ namespace {
 ApiResult<PreparedAnswer> prepare(App& app, const std::string& body) {
   const auto json = parse_json(body);
   if (json && json->is_object() && json->contains("messages")) {
-    TRY_ASSIGN(const auto parsed, parse_chat(body, unknown_fields(app)));
-    TRY(check_model(app, parsed.request.model));
+    TRY_ASSIGN(auto parsed, parse_chat(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request));
     return prepare_chat(parsed, app.engine());
   }
-  TRY_ASSIGN(const auto parsed, parse_completion(body, unknown_fields(app)));
-  TRY(check_model(app, parsed.request.model));
+  TRY_ASSIGN(auto parsed, parse_completion(body, unknown_fields(app)));
+  TRY(check_model(app, parsed.request));
   return prepare_completion(parsed, app.engine().tokenizer());
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 awaitable<void> chat(App& app, Exchange& exchange) {
   const auto prepare = [&app, &body = exchange.request().body]() -> ApiResult<PreparedAnswer> {
-    TRY_ASSIGN(const auto parsed, parse_chat(body, unknown_fields(app)));
-    TRY(check_model(app, parsed.request.model));
+    TRY_ASSIGN(auto parsed, parse_chat(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request));
     return prepare_chat(parsed, app.engine());
   };
   co_await prepare_and_answer(app, exchange, prepare);

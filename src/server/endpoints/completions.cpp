@@ -8,8 +8,8 @@ namespace {
 
 awaitable<void> complete(App& app, Exchange& exchange) {
   const auto prepare = [&app, &body = exchange.request().body]() -> ApiResult<PreparedAnswer> {
-    TRY_ASSIGN(const auto parsed, parse_completion(body, unknown_fields(app)));
-    TRY(check_model(app, parsed.request.model));
+    TRY_ASSIGN(auto parsed, parse_completion(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request));
     return prepare_completion(parsed, app.engine().tokenizer());
   };
   co_await prepare_and_answer(app, exchange, prepare);

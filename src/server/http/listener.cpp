@@ -39,6 +39,10 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error == asio::error::address_in_use) {
+    return make_error(ErrorCode::kIo, "listen on {}:{}: expected a free port, found it in use; --port names another",
+                      host, port);
+  }
   if (error) return make_error(ErrorCode::kIo, "listen on {}:{}: {}", host, port, error.message());
   return std::unique_ptr<Listener>(new Listener(std::move(acceptor), service, limits));
 }

@@ -1,7 +1,6 @@
 // How does a conversation become token ids, with no control token in what its speakers wrote?
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -37,32 +36,61 @@ std::vector<std::string> unread_variables(const Json& variables, const ChatTempl
   return unread;
 }
 
-/// What an object of a message says beyond `known`, and nobody reads: each name once, whatever message it stands in.
-ApiResult<void> pass_over_unread(const std::string& place, const Json& object, std::span<const std::string_view> known,
-                                 const ChatTemplate& chat_template, ChatRequest& request) {
-  for (const auto& [name, value] : object.items()) {
-    const bool says_nothing = value.is_null() || (value.is_array() && value.empty());
-    if (says_nothing || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    if (chat_template.mentions(name)) continue;
-    std::string path = place + "." + name;
-    if (std::find(request.ignored.begin(), request.ignored.end(), path) != request.ignored.end()) continue;
-    if (std::find(kMessageFields.begin(), kMessageFields.end(), name) != kMessageFields.end()) {
-      request.ignored.push_back(std::move(path));
-    } else {
-      TRY(pass_over(std::move(path), request));
-    }
+/// What messages, or the parts of their contents, say beyond role and text.
+struct FurtherMember {
+  bool is_of_part;
+  std::string name;
+
+  bool operator==(const FurtherMember&) const = default;
+  std::string path() const { return (is_of_part ? "messages[].content[]." : "messages[].") + name; }
+};
+
+/// Calls `use(object, is_of_part)` for each message and each part of one.
+template <class Messages, class Use>
+void for_each_object(Messages& messages, const Use& use) {
+  for (auto& message : messages) {
+    use(message, false);
+    const auto content = message.find("content");
+    if (content == message.end() || !content->is_array()) continue;
+    for (auto& part : *content) use(part, true);
   }
-  return {};
+}
+
+/// Each once, whatever message it stands in.
+std::vector<FurtherMember> further_members(const Json& messages) {
+  std::vector<FurtherMember> members;
+  for_each_object(messages, [&](const Json& object, bool is_of_part) {
+    const auto& known = is_of_part ? kReadOfParts : kReadOfMessages;
+    for (const auto& [name, value] : object.items()) {
+      const bool says_nothing = value.is_null() || (value.is_array() && value.empty());
+      if (says_nothing || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      FurtherMember member{is_of_part, name};
+      if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(std::move(member));
+    }
+  });
+  return members;
+}
+
+/// Is the prompt another one without this member? `text` is the whole prompt.
+bool has_effect(const FurtherMember& member, const ChatTemplate& chat_template, ChatInput input,
+                const std::string& text) {
+  if (!chat_template.mentions(member.name)) return false;
+  for_each_object(input.messages, [&](Json& object, bool is_of_part) {
+    if (is_of_part == member.is_of_part) object.erase(member.name);
+  });
+  const auto without = chat_template.render(input);
+  return !without || without->rendered.text() != text;
 }
 
 /// A template decides what of a message has an effect beside its role and its text.
-ApiResult<void> pass_over_unread_messages(const ChatTemplate& chat_template, ChatRequest& request) {
-  for (const Json& message : request.messages) {
-    TRY(pass_over_unread("messages[]", message, kReadOfMessages, chat_template, request));
-    const auto content = message.find("content");
-    if (content == message.end() || !content->is_array()) continue;
-    for (const Json& part : *content) {
-      TRY(pass_over_unread("messages[].content[]", part, kReadOfParts, chat_template, request));
+ApiResult<void> pass_over_idle_members(const ChatTemplate& chat_template, const ChatInput& input,
+                                       const std::string& text, ChatRequest& request) {
+  for (const FurtherMember& member : further_members(input.messages)) {
+    if (has_effect(member, chat_template, input, text)) continue;
+    if (std::find(kMessageFields.begin(), kMessageFields.end(), member.name) != kMessageFields.end()) {
+      request.ignored.push_back(member.path());
+    } else {
+      TRY(pass_over(member.path(), request));
     }
   }
   return {};
@@ -72,12 +100,12 @@ ApiResult<void> pass_over_unread_messages(const ChatTemplate& chat_template, Cha
 
 ApiResult<PreparedAnswer> prepare_chat(const ParsedChat& parsed, const Engine& engine) {
   ChatRequest request = parsed.request;
-  TRY(pass_over_unread_messages(engine.chat_template(), request));
   ChatInput input;
   input.messages = request.messages;
   input.variables = request.template_variables;
   const auto prompt = engine.chat_template().render(input);
   if (!prompt) return invalid_request("messages", "chat template: " + prompt.error().message);
+  TRY(pass_over_idle_members(engine.chat_template(), input, prompt->rendered.text(), request));
   TRY_ASSIGN(PreparedAnswer prepared,
              prepare_answer(request, {encode_rendered(prompt->rendered, engine.tokenizer())}, engine.tokenizer()));
   std::vector<std::string> ignored = request.ignored;

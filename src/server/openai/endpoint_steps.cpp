@@ -9,9 +9,11 @@ UnknownFields unknown_fields(App& app) {
   return app.options().strict_fields ? UnknownFields::kRefused : UnknownFields::kListed;
 }
 
-ApiResult<void> check_model(App& app, const std::string& name) {
+ApiResult<void> check_model(App& app, GenerationParams& params) {
   const std::string& loaded = app.engine().model_id();
-  if (app.options().strict_model && name != loaded) return unknown_model(name, loaded);
+  if (params.model == loaded) return {};
+  if (app.options().strict_model) return unknown_model(params.model, loaded);
+  if (!params.model.empty()) params.ignored.emplace_back("model");
   return {};
 }
 

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "server/app.h"
 #include "server/openai/answer.h"
+#include "server/openai/generation_params.h"
 
 namespace ferrox {
 
 UnknownFields unknown_fields(App& app);
 
-/// One model is loaded and serves any name, unless the server is strict about it. Safe from any thread.
-ApiResult<void> check_model(App& app, const std::string& name);
+/// One model is loaded and serves any name, which is then listed as without effect, unless the server is strict about
+/// it. Safe from any thread.
+ApiResult<void> check_model(App& app, GenerationParams& params);
 
 /// `prepare` runs on a worker thread and must only read.
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);

@@ -24,8 +24,11 @@ std::string sampler_choices() {
 }  // namespace
 
 ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params) {
-  TRY_ASSIGN(const int64_t limit, read_integer(name, value, kCountOrAll));
-  if (limit == 0) return wrong_value(name, "an integer from 1 to 2147483647, or -1 for the rest of the context", value);
+  const auto read = read_integer(name, value, kCountOrAll);
+  if (!read || *read == 0) {
+    return wrong_value(name, "an integer from 1 to 2147483647, or -1 for the rest of the context", value);
+  }
+  const int64_t limit = *read;
   if (params.request.max_tokens && *params.request.max_tokens != limit) {
     return invalid_request(
         name, fmt::format("{}: another limit of {} was given beside it", name, *params.request.max_tokens));
@@ -51,8 +54,9 @@ ApiResult<void> read_seed(const Json& value, GenerationParams& params) {
     return {};
   }
   constexpr double kExact = 9007199254740992.0;  // 2^53
-  TRY_ASSIGN(const int64_t seed, read_integer("seed", value, {-kExact, kExact}));
-  if (seed != -1) params.seed = static_cast<uint64_t>(seed);  // -1 asks for a random one
+  const auto seed = read_integer("seed", value, {-kExact, kExact});
+  if (!seed) return wrong_value("seed", "an integer from -9007199254740992 to 18446744073709551615", value);
+  if (*seed != -1) params.seed = static_cast<uint64_t>(*seed);  // -1 asks for a random one
   return {};
 }
 
