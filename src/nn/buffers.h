@@ -1,6 +1,7 @@
 // Which memory does a forward pass need beside its weights and pages?
 #pragma once
 
+#include "base/aligned_buffer.h"
 #include "nn/decoder.h"
 #include "nn/linear.h"
 

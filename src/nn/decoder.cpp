@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/aligned_buffer.h"
 #include "base/check.h"
 #include "nn/attention.h"
 #include "nn/mlp.h"

@@ -11,32 +11,6 @@
 
 namespace ferrox {
 
-/// 64-byte aligned memory for n values of T, zeroed by first touch.
-template <class T>
-class AlignedBuffer {
- public:
-  AlignedBuffer() = default;
-  explicit AlignedBuffer(int64_t n) : size_(n), data_(allocate(n)) {}
-  AlignedBuffer(AlignedBuffer&& other) noexcept { *this = std::move(other); }
-  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  ~AlignedBuffer() { ::operator delete[](static_cast<void*>(data_), std::align_val_t{64}); }
-
-  T* data() const { return data_; }
-  int64_t size() const { return size_; }
-  uint64_t size_bytes() const { return static_cast<uint64_t>(size_) * sizeof(T); }
-
- private:
-  static T* allocate(int64_t n) {
-    return static_cast<T*>(::operator new[](static_cast<size_t>(n) * sizeof(T), std::align_val_t{64}));
-  }
-  int64_t size_ = 0;
-  T* data_ = nullptr;
-};
-
 /// What one parallel section needs beside its data.
 struct Compute {
   const KernelTable& kernels;
