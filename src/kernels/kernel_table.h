@@ -23,18 +23,17 @@ enum class ActKind : uint8_t {
   kInt8Pow2,  ///< one scale per 256, times a power of two per 32: for formats whose own scales are floats
 };
 
-/// 256 activations of one row as int8: x[k] ~ d * pow2[k / 32] * q[k].
-/// Blocks of M rows are stored [K / 256][M], so that a K-block of all rows is contiguous.
+/// 256 activations of one row as int8: x[k] ~ d * 2^shift[k / 32] * q[k].
+/// Blocks of M rows are stored [K / 256][M], so that a K-block of all rows is contiguous. Five lines a block, an odd
+/// number: rows that are read side by side don't fall on the same bank of the cache.
 struct alignas(64) ActBlock {
   int8_t q[256];
-  int32_t neg_sum16[16];  ///< -(sum of q) of each 16
-  int32_t neg_sum32[8];   ///< -(sum of q) of each 32
-  int16_t sum16[16];      ///< sum of q of each 16, in pairs for a 16-bit multiply-add
-  int16_t sum32[8];       ///< sum of q of each 32
-  float pow2[8];          ///< 2^e, e in [-8, 0]; all 1 for kInt8
-  float scaled_sum32[8];  ///< pow2 * sum of q of each 32
+  int16_t sum16[16];  ///< sum of q of each 16, in pairs for a 16-bit multiply-add
+  int16_t sum32[8];   ///< sum of q of each 32
+  uint8_t shift[8];   ///< 0 to 8; all 0 for kInt8
   float d;
 };
+static_assert(sizeof(ActBlock) == 5 * 64);
 
 /// One range of weight rows times all activation rows.
 struct ProductArgs {
@@ -87,12 +86,20 @@ struct AttentionArgs {
   const float* sinks = nullptr;   ///< [n_heads] scores that take weight and give no value; nullptr: none
   const float* slopes = nullptr;  ///< [n_heads] taken off a score for each position of distance (ALiBi); nullptr: none
   float* scratch;                 ///< attention_scratch_floats(kv.k_dim, kv.v_dim) floats, 64-byte aligned
+  /// Where `attend` leaves the spans [first_span, last_span) for `join_attention`, all of which hold a position that
+  /// some row reads: [span][row][head][attention_part_floats(v_dim)]. nullptr: it reads all spans and writes `out`
+  /// itself.
+  float* parts = nullptr;
+  int64_t first_span = 0;
+  int64_t last_span = 0;
 };
 
 /// Positions that are scored together. Tiles start at absolute multiples of it.
 inline constexpr int kAttentionTile = 64;
 /// Tiles that are combined on their own before they join the rest, so that threads may share a long context.
 inline constexpr int kAttentionSpanTiles = 8;
+/// Positions of a span.
+inline constexpr int kAttentionSpan = kAttentionTile * kAttentionSpanTiles;
 /// Query vectors (rows x heads) that share one pass over K and V: enough that widening the rows costs little beside the
 /// multiplications, few enough that what they hold stays in the second cache.
 inline constexpr int kAttentionRows = 64;
@@ -100,9 +107,12 @@ inline constexpr int kAttentionRows = 64;
 constexpr int64_t round_up_16(int64_t n) { return (n + 15) / 16 * 16; }
 
 constexpr int64_t attention_scratch_floats(int64_t k_dim, int64_t v_dim) {
-  return 16 * round_up_16(k_dim) + kAttentionTile * round_up_16(v_dim) + (kAttentionRows + 1) * kAttentionTile +
-         kAttentionRows * (round_up_16(k_dim) + 2 * round_up_16(v_dim));
+  return (16 + kAttentionTile) * round_up_16(k_dim) + kAttentionTile * round_up_16(v_dim) +
+         kAttentionRows * kAttentionTile + kAttentionRows * (round_up_16(k_dim) + 2 * round_up_16(v_dim));
 }
+
+/// What a query keeps of a span: its weighted V, maximum and sum.
+constexpr int64_t attention_part_floats(int64_t v_dim) { return round_up_16(v_dim) + 16; }
 
 /// One instruction set.
 struct KernelTable {
@@ -115,6 +125,8 @@ struct KernelTable {
   void (*quantize)(const float* x, int64_t n, ActKind kind, ActBlock* out, int64_t block_stride);
 
   void (*attend)(const AttentionArgs& args);
+  /// Joins the parts that calls of `attend` left, in order of position, and writes `out`: the bits of one call.
+  void (*join_attention)(const AttentionArgs& args);
 
   /// out = x / sqrt(mean(x^2) + epsilon) * weight; weight may be nullptr (ones).
   void (*rms_norm)(const float* x, const float* weight, float epsilon, int64_t n, float* out);

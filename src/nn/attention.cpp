@@ -1,6 +1,7 @@
 #include "nn/attention.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ferrox {
 namespace {
@@ -12,6 +13,14 @@ struct Unit {
   int64_t offset;     ///< in the segment
   int n_rows;
   int kv_head;
+  float* parts = nullptr;  ///< of a unit that is cut: where its spans' results lie
+};
+
+/// A range of a unit's spans.
+struct Piece {
+  const Unit* unit;
+  int64_t first_span;
+  int64_t last_span;
 };
 
 std::vector<Unit> split_units(const Batch& batch, int n_kv_heads, int rows_a_unit) {
@@ -94,9 +103,17 @@ void finish_rows(const Pass& pass, const Attention& attention, const LayerKv& kv
   }
 }
 
-void attend_unit(const Pass& pass, const Attention& attention, const LayerKv& kv, const Unit& unit, int thread) {
+/// All spans that a unit's rows read.
+Piece whole(const Unit& unit, int window) {
+  const int64_t first = unit.segment->first_position + unit.offset;
+  const int64_t first_read = window > 0 ? std::max<int64_t>(0, first + 1 - window) : 0;
+  return {&unit, first_read / kAttentionSpan, (first + unit.n_rows - 1) / kAttentionSpan + 1};
+}
+
+/// The kernel's view of a unit, without its heads.
+AttentionArgs attention_args(const Pass& pass, const Attention& attention, const LayerKv& kv, const Unit& unit,
+                             int thread) {
   const KvLayerShape& shape = kv.shape;
-  const int group = attention.n_heads / shape.n_kv_heads;
   AttentionArgs args;
   args.kv = kv.view;
   args.pages = table_of(*unit.segment, kv);
@@ -111,15 +128,102 @@ void attend_unit(const Pass& pass, const Attention& attention, const LayerKv& kv
   args.scale = attention.scale;
   args.softcap = attention.softcap;
   args.scratch = pass.buffers.attention_scratch.data() + thread * pass.buffers.attention_scratch_stride;
-  for (int done = 0; done < group; done += kAttentionRows) {  // more heads than one call takes: in parts
-    const int head = unit.kv_head * group + done;
-    args.n_heads = std::min(kAttentionRows, group - done);
-    args.sinks = attention.sinks.empty() ? nullptr : attention.sinks.data() + head;
-    args.slopes = attention.slopes.empty() ? nullptr : attention.slopes.data() + head;
-    args.q = pass.buffers.q.data() + unit.first_row * args.q_row_stride + head * args.q_head_stride;
-    args.out = pass.buffers.attended.data() + unit.first_row * args.out_row_stride + head * args.out_head_stride;
+  return args;
+}
+
+/// Points at heads [done, done + kAttentionRows) of the unit's group.
+void set_heads(const Pass& pass, const Attention& attention, const Unit& unit, int group, int done,
+               AttentionArgs& args) {
+  const int head = unit.kv_head * group + done;
+  args.n_heads = std::min(kAttentionRows, group - done);
+  args.sinks = attention.sinks.empty() ? nullptr : attention.sinks.data() + head;
+  args.slopes = attention.slopes.empty() ? nullptr : attention.slopes.data() + head;
+  args.q = pass.buffers.q.data() + unit.first_row * args.q_row_stride + head * args.q_head_stride;
+  args.out = pass.buffers.attended.data() + unit.first_row * args.out_row_stride + head * args.out_head_stride;
+}
+
+void attend_piece(const Pass& pass, const Attention& attention, const LayerKv& kv, const Piece& piece, int thread) {
+  const int group = attention.n_heads / kv.shape.n_kv_heads;
+  AttentionArgs args = attention_args(pass, attention, kv, *piece.unit, thread);
+  const int64_t n_queries = int64_t{args.n_rows} * group;
+  args.first_span = piece.first_span;
+  args.last_span = piece.last_span;
+  if (piece.unit->parts != nullptr) {
+    const int64_t skipped = piece.first_span - whole(*piece.unit, kv.shape.window).first_span;
+    args.parts = piece.unit->parts + skipped * n_queries * attention_part_floats(kv.shape.v_dim);
+  }
+  for (int done = 0; done < group; done += kAttentionRows) {  // more heads than one call takes: one after another
+    set_heads(pass, attention, *piece.unit, group, done, args);
     pass.compute.kernels.attend(args);
   }
+}
+
+void join_unit(const Pass& pass, const Attention& attention, const LayerKv& kv, const Unit& unit, int thread) {
+  AttentionArgs args = attention_args(pass, attention, kv, unit, thread);
+  const Piece spans = whole(unit, kv.shape.window);
+  args.first_span = spans.first_span;
+  args.last_span = spans.last_span;
+  args.parts = unit.parts;
+  set_heads(pass, attention, unit, attention.n_heads / kv.shape.n_kv_heads, 0, args);
+  pass.compute.kernels.join_attention(args);
+}
+
+/// Pieces for each thread, at least: with fewer, one that is slow keeps the others waiting.
+constexpr int64_t kPiecesPerThread = 4;
+/// What the parts of a pass may take: 4 MiB.
+constexpr int64_t kMaxPartFloats = int64_t{1} << 20;
+
+/// Few heads of a long context are cut at spans, so that all threads have work. A span's result is the same whoever
+/// computes it, and they are joined in order: where the cuts are changes nothing. `parts` is where they meet.
+std::vector<Piece> cut_units(const Pass& pass, const Attention& attention, const LayerKv& kv, std::vector<Unit>& units,
+                             std::vector<float>& parts) {
+  const int group = attention.n_heads / kv.shape.n_kv_heads;
+  const auto n_units = static_cast<int64_t>(units.size());
+  const int64_t n_wanted = (kPiecesPerThread * pass.compute.pool.n_threads() + n_units - 1) / n_units;
+  std::vector<Piece> pieces;
+  std::vector<int64_t> part_floats;
+  int64_t total = 0;
+  for (const Unit& unit : units) {
+    pieces.push_back(whole(unit, kv.shape.window));
+    const int64_t n_spans = pieces.back().last_span - pieces.back().first_span;
+    const int64_t n_states = n_spans > 1 ? n_spans * unit.n_rows * group : 0;
+    part_floats.push_back(n_states * attention_part_floats(kv.shape.v_dim));
+    total += part_floats.back();
+  }
+  if (n_wanted == 1 || pass.compute.pool.n_threads() == 1 || total == 0 || total > kMaxPartFloats ||
+      group > kAttentionRows) {
+    return pieces;
+  }
+  parts.resize(static_cast<size_t>(total));
+  float* next = parts.data();
+  std::vector<Piece> cut;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (part_floats[i] > 0) units[i].parts = std::exchange(next, next + part_floats[i]);
+    const int64_t n_spans = pieces[i].last_span - pieces[i].first_span;
+    const int64_t n_pieces = std::min(n_spans, n_wanted);
+    for (int64_t j = 0; j < n_pieces; ++j) {
+      cut.push_back({&units[i], pieces[i].first_span + n_spans * j / n_pieces,
+                     pieces[i].first_span + n_spans * (j + 1) / n_pieces});
+    }
+  }
+  return cut;
+}
+
+/// Attends with every row of the batch.
+void attend_rows(const Pass& pass, const Attention& attention, const LayerKv& kv) {
+  const int group = attention.n_heads / kv.shape.n_kv_heads;
+  std::vector<Unit> units = split_units(pass.batch, kv.shape.n_kv_heads, std::max(1, kAttentionRows / group));
+  if (units.empty()) return;
+  std::vector<float> parts;
+  const std::vector<Piece> pieces = cut_units(pass, attention, kv, units, parts);
+  pass.compute.pool.run(static_cast<int64_t>(pieces.size()), [&](int64_t i, int thread) {
+    attend_piece(pass, attention, kv, pieces[static_cast<size_t>(i)], thread);
+  });
+  if (parts.empty()) return;
+  pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {
+    const Unit& unit = units[static_cast<size_t>(i)];
+    if (unit.parts != nullptr) join_unit(pass, attention, kv, unit, thread);
+  });
 }
 
 }  // namespace
@@ -133,11 +237,7 @@ void run_attention(const Pass& pass, const Attention& attention, const LayerKv& 
   run_linear(pass.compute, projections);
   finish_rows(pass, attention, kv);
 
-  const int group = attention.n_heads / kv.shape.n_kv_heads;
-  const auto units = split_units(pass.batch, kv.shape.n_kv_heads, std::max(1, kAttentionRows / group));
-  pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {
-    attend_unit(pass, attention, kv, units[static_cast<size_t>(i)], thread);
-  });
+  attend_rows(pass, attention, kv);
 
   Activations attended(buffers.attended.data(), pass.n_rows, attention.out.n_in, attention.out.n_in,
                        buffers.blocks.data());

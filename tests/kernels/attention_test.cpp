@@ -154,8 +154,30 @@ struct Part {
   int n_heads;
 };
 
-void attend_part(const KernelTable& table, const Problem& p, const PagedKv& kv, const Part& part, const float* q,
-                 float* out) {
+/// As one call does it, or span by span, the last first, and joined.
+enum class Spans { kTogether, kApart };
+
+void attend_spans_apart(const KernelTable& table, AttentionArgs args, const Problem& p) {
+  const int64_t first_read = p.window > 0 ? std::max<int64_t>(0, args.first_position + 1 - p.window) : 0;
+  const int64_t first = first_read / kAttentionSpan;
+  const int64_t last = (args.first_position + args.n_rows - 1) / kAttentionSpan + 1;
+  const int64_t a_span = int64_t{args.n_rows} * args.n_heads * attention_part_floats(p.v_dim);
+  const Guarded<float> parts(static_cast<size_t>((last - first) * a_span));
+  std::fill_n(parts.data(), (last - first) * a_span, std::numeric_limits<float>::quiet_NaN());
+  for (int64_t span = last - 1; span >= first; --span) {
+    args.parts = parts.data() + (span - first) * a_span;
+    args.first_span = span;
+    args.last_span = span + 1;
+    table.attend(args);
+  }
+  args.parts = parts.data();
+  args.first_span = first;
+  args.last_span = last;
+  table.join_attention(args);
+}
+
+void attend_part(const KernelTable& table, const Problem& p, const PagedKv& kv, const Part& part, Spans spans,
+                 const float* q, float* out) {
   const Guarded<float> scratch(static_cast<size_t>(attention_scratch_floats(p.k_dim, p.v_dim)));
   std::fill_n(scratch.data(), attention_scratch_floats(p.k_dim, p.v_dim), std::numeric_limits<float>::quiet_NaN());
   AttentionArgs args{};
@@ -177,12 +199,13 @@ void attend_part(const KernelTable& table, const Problem& p, const PagedKv& kv, 
   args.sinks = p.sinks.empty() ? nullptr : p.sinks.data() + part.head;
   args.slopes = p.slopes.empty() ? nullptr : p.slopes.data() + part.head;
   args.scratch = scratch.data();
+  if (spans == Spans::kApart) return attend_spans_apart(table, args, p);
   table.attend(args);
 }
 
 /// In calls of at most rows_a_call rows and heads_a_call heads. [n_rows][n_heads][v_dim]
 std::vector<float> attend(const KernelTable& table, const Problem& p, const Inputs& in, int page_rows,
-                          int rows_a_call = 16, int heads_a_call = 16) {
+                          int rows_a_call = 16, int heads_a_call = 16, Spans spans = Spans::kTogether) {
   const PagedKv kv(table, p, in, page_rows);
   const Guarded<float> q(in.q);
   const Guarded<float> out(static_cast<size_t>(p.n_rows * p.n_heads * p.v_dim));
@@ -190,7 +213,7 @@ std::vector<float> attend(const KernelTable& table, const Problem& p, const Inpu
   const int rows = std::min(rows_a_call, kAttentionRows / heads);
   for (int row = 0; row < p.n_rows; row += rows) {
     for (int head = 0; head < p.n_heads; head += heads) {
-      attend_part(table, p, kv, {row, std::min(rows, p.n_rows - row), head, std::min(heads, p.n_heads - head)},
+      attend_part(table, p, kv, {row, std::min(rows, p.n_rows - row), head, std::min(heads, p.n_heads - head)}, spans,
                   q.data(), out.data());
     }
   }
@@ -299,6 +322,7 @@ void expect_attention(const Problem& p) {
     ASSERT_EQ(attend(*table, p, in, 16, 1, 1), first) << "one row and head a call";
     ASSERT_EQ(attend(*table, p, in, 16, 2, 16), first) << "two rows a call";
     ASSERT_EQ(attend(*table, p, in, 16, 16, 3), first) << "three heads a call";
+    ASSERT_EQ(attend(*table, p, in, 16, 16, 16, Spans::kApart), first) << "span by span";
   }
 }
 

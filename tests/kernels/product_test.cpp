@@ -207,6 +207,18 @@ TEST(Product, RowsThatEndInsideAKBlockEqualTheScalarStatement) {
   });
 }
 
+/// Rows of more K-blocks than few activation rows take at a time, whole and not.
+TEST(Product, LongRowsEqualTheScalarStatement) {
+  each_format([](const KernelTable& table, auto format) {
+    using Format = decltype(format);
+    static const Case whole = random_case<Format>(33 * 256, 17, 4);
+    for (int64_t m = 1; m <= 4; ++m) expect_product(table, whole, 17, m);
+    if (Format::kBlock == kKBlock) return;
+    static const Case part = random_case<Format>(32 * 256 + Format::kBlock, 16, 4);
+    for (int64_t m = 1; m <= 4; ++m) expect_product(table, part, 16, m);
+  });
+}
+
 /// Every path through tiles, panels and groups of rows gives an output the same bits.
 TEST(Product, NoCountOfRowsChangesBits) {
   each_format([](const KernelTable& table, auto format) {

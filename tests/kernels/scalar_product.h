@@ -59,7 +59,7 @@ float scalar_product(const CodedRow<RealScales>& row, const std::vector<ActBlock
     for (int64_t first = k_block; first < std::min<int64_t>(k_block + kKBlock, k); first += Format::kSub) {
       const RealScales& scales = row.blocks[static_cast<size_t>(first / Format::kBlock)];
       const int64_t sub = first % Format::kBlock / Format::kSub;
-      const float pow2 = act.pow2[first % kKBlock / 32];
+      const auto pow2 = static_cast<float>(1 << act.shift[first % kKBlock / 32]);
       t = std::fma(static_cast<float>(sub_sum<Format>(row.codes, act, first)) * pow2, scales.scale[sub], t);
       if (Format::kHasMin) {
         t = std::fma(-(pow2 * static_cast<float>(q_sum(act, first, Format::kSub))), scales.min[sub], t);
@@ -94,9 +94,15 @@ float scalar_product(const CodedRow<IntegerScales>& row, const std::vector<ActBl
 inline float scalar_product(const std::vector<float>& row, const float* x) {
   float out = 0.0f;
   for (size_t k_block = 0; k_block < row.size(); k_block += kKBlock) {
-    float t = 0.0f;
-    for (size_t k = k_block; k < std::min(k_block + kKBlock, row.size()); ++k) t = std::fma(row[k], x[k], t);
-    out = out + t;
+    float sum = 0.0f;
+    for (size_t lane = 0; lane < 16; ++lane) {
+      float t = 0.0f;
+      for (size_t k = k_block + lane; k < k_block + kKBlock; k += 16) {
+        t = k < row.size() ? std::fma(row[k], x[k], t) : std::fma(0.0f, 0.0f, t);
+      }
+      sum = sum + t;
+    }
+    out = out + sum;
   }
   return out;
 }
@@ -139,7 +145,7 @@ inline RealProduct real_product(const std::vector<float>& weights, const std::ve
   double terms = 0.0;
   for (size_t k = 0; k < weights.size(); ++k) {
     const ActBlock& act = acts[k / kKBlock];
-    const double step = double{act.d} * act.pow2[k % kKBlock / 32];
+    const double step = double{act.d} * (1 << act.shift[k % kKBlock / 32]);
     out.value += double{weights[k]} * x[k];
     out.bound += std::abs(weights[k]) * step * 0.5001;
     terms += sizes[k] * step * (std::abs(act.q[k % kKBlock]) + 1);

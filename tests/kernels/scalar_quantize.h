@@ -21,11 +21,11 @@ inline float largest_magnitude(const float* x, int64_t n) {
   return top;
 }
 
-/// The least e in [-8, 0] whose 2^e * top still reaches `max`.
-inline int least_exponent(float max, float top) {
-  int e = -8;
-  while (std::ldexp(double{top}, e) < max) ++e;
-  return e;
+/// The least shift in [0, 8] whose 2^(shift - 8) * top still reaches `max`.
+inline int least_shift(float max, float top) {
+  int shift = 0;
+  while (std::ldexp(double{top}, shift - 8) < max) ++shift;
+  return shift;
 }
 
 inline void fill_sums(ActBlock& block) {
@@ -33,13 +33,9 @@ inline void fill_sums(ActBlock& block) {
     int sum = 0;
     for (int k = 0; k < 16; ++k) sum += block.q[16 * i + k];
     block.sum16[i] = static_cast<int16_t>(sum);
-    block.neg_sum16[i] = -sum;
   }
   for (int i = 0; i < 8; ++i) {
-    const int sum = block.sum16[2 * i] + block.sum16[2 * i + 1];
-    block.sum32[i] = static_cast<int16_t>(sum);
-    block.neg_sum32[i] = -sum;
-    block.scaled_sum32[i] = block.pow2[i] * static_cast<float>(sum);
+    block.sum32[i] = static_cast<int16_t>(block.sum16[2 * i] + block.sum16[2 * i + 1]);
   }
 }
 
@@ -48,14 +44,16 @@ inline ActBlock scalar_block(const float* x, int64_t n, ActKind kind) {
   ActBlock block{};
   const float top = largest_magnitude(x, n);
   const bool has_codes = top >= 1e-30f && std::isfinite(top);
-  block.d = top < 1e-30f ? 0.0f : std::isfinite(top) ? top / 127.0f : std::numeric_limits<float>::quiet_NaN();
+  const int max_shift = kind == ActKind::kInt8Pow2 ? 8 : 0;
+  block.d = top < 1e-30f         ? 0.0f
+            : std::isfinite(top) ? std::ldexp(top / 127.0f, -max_shift)
+                                 : std::numeric_limits<float>::quiet_NaN();
   for (int j = 0; j < 8; ++j) {
     const int64_t left = std::clamp<int64_t>(n - 32 * j, 0, 32);
-    int e = 0;
-    if (kind == ActKind::kInt8Pow2 && has_codes && left > 0)
-      e = least_exponent(largest_magnitude(x + 32 * j, left), top);
-    block.pow2[j] = static_cast<float>(std::ldexp(1.0, e));
-    const auto inverse = has_codes ? static_cast<float>(std::ldexp(127.0f / top, -e)) : 0.0f;
+    int shift = max_shift;
+    if (max_shift > 0 && has_codes && left > 0) shift = least_shift(largest_magnitude(x + 32 * j, left), top);
+    block.shift[j] = static_cast<uint8_t>(shift);
+    const auto inverse = has_codes ? static_cast<float>(std::ldexp(127.0f / top, max_shift - shift)) : 0.0f;
     for (int i = 0; i < left; ++i) {
       block.q[32 * j + i] = has_codes ? static_cast<int8_t>(std::nearbyint(x[32 * j + i] * inverse)) : int8_t{0};
     }

@@ -12,6 +12,12 @@ namespace {
 
 /// Do products take weights apart 16 rows at a time?
 inline constexpr bool kUnpacksLanes = true;
+/// Activation rows up to which weight rows are read in a straight line: this ISA has no such path.
+inline constexpr int kStreamedRows = 0;
+/// Panels and activation rows of a micro-kernel: 8 sums, up to 4 weights and 1 activation fill 16 registers.
+inline constexpr int kManyPanels = 1;
+inline constexpr int kManyPanelsRows = 4;
+inline constexpr int kOnePanelRows = 4;
 
 struct F {
   __m256 lo, hi;
@@ -66,27 +72,6 @@ inline float hmax(F v) {
   return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
 }
 
-/// Eight sums of eight lanes each: quarters, pairs, neighbours.
-inline __m256 add_quarters(__m256 a, __m256 b) {
-  return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
-}
-inline __m256 add_pairs(__m256 a, __m256 b) {
-  const __m256d x = _mm256_castps_pd(a);
-  const __m256d y = _mm256_castps_pd(b);
-  return _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(x, y)), _mm256_castpd_ps(_mm256_unpackhi_pd(x, y)));
-}
-inline __m256 hsum8(const F* v) {
-  __m256 fours[4];
-  for (int i = 0; i < 4; ++i) {
-    fours[i] = add_quarters(_mm256_add_ps(v[i].lo, v[i].hi), _mm256_add_ps(v[i + 4].lo, v[i + 4].hi));
-  }
-  const __m256 a = add_pairs(fours[0], fours[1]);
-  const __m256 b = add_pairs(fours[2], fours[3]);
-  return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
-}
-/// Sixteen sums at once: lane i is hsum(v[i]), in the same order of additions.
-inline F hsum16(const F* v) { return {hsum8(v), hsum8(v + 8)}; }
-
 inline I zero_i() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
 inline I set1_i(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
 inline I load_i(const int32_t* p) {
@@ -107,12 +92,22 @@ template <int kBits>
 inline I shift_right(I a) {
   return {_mm256_srai_epi32(a.lo, kBits), _mm256_srai_epi32(a.hi, kBits)};
 }
+/// By 0 to 31 bits.
+inline I shift_left_by(I a, int n_bits) {
+  const __m128i count = _mm_cvtsi32_si128(n_bits);
+  return {_mm256_sll_epi32(a.lo, count), _mm256_sll_epi32(a.hi, count)};
+}
 inline I and_i(I a, I b) { return {_mm256_and_si256(a.lo, b.lo), _mm256_and_si256(a.hi, b.hi)}; }
 inline I or_i(I a, I b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
 inline I xor_i(I a, I b) { return {_mm256_xor_si256(a.lo, b.lo), _mm256_xor_si256(a.hi, b.hi)}; }
 template <int kBits>
 inline I shift_right_logical(I a) {
   return {_mm256_srli_epi32(a.lo, kBits), _mm256_srli_epi32(a.hi, kBits)};
+}
+/// table[byte] of each byte, all below 16.
+inline I look_up_bytes(const uint8_t (&table)[16], I indices) {
+  const __m256i entries = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+  return {_mm256_shuffle_epi8(entries, indices.lo), _mm256_shuffle_epi8(entries, indices.hi)};
 }
 inline __m256 half_lanes8(__m256i a) {
   const __m256i low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
@@ -157,7 +152,19 @@ inline W load_w(const uint8_t* p) {
 inline __m256i dot4_half(__m256i acc, __m256i w, __m256i x) {
   return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)));
 }
-/// Narrow codes stay below 64, wide magnitudes at 128 with |x| <= 127: no pair of products passes 32767.
+/// Four products of small codes fit 16 bits: 4 * 63 * 127 < 32768. So two steps share the way from 16 to 32 bits.
+inline constexpr bool kJoinsSteps = true;
+inline __m256i dot8_half(__m256i acc, __m256i w0, __m256i w1, __m256i x0, __m256i x1) {
+  const __m256i sums = _mm256_add_epi16(_mm256_maddubs_epi16(w0, x0), _mm256_maddubs_epi16(w1, x1));
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
+}
+/// dot4 of w0 and x0 and of w1 and x1, codes below 64.
+inline I dot8(I acc, W w0, W w1, int32_t x0, int32_t x1) {
+  const __m256i q0 = _mm256_set1_epi32(x0);
+  const __m256i q1 = _mm256_set1_epi32(x1);
+  return {dot8_half(acc.lo, w0.lo, w1.lo, q0, q1), dot8_half(acc.hi, w0.hi, w1.hi, q0, q1)};
+}
+/// Narrow codes stay below 128, wide magnitudes at 128 with |x| <= 127: no pair of products passes 32767.
 template <bool kWide>
 inline I dot4(I acc, W w, int32_t x) {
   const __m256i q = _mm256_set1_epi32(x);
@@ -170,9 +177,9 @@ inline I dot4(I acc, W w, int32_t x) {
 }
 /// Wide codes are multiplied as signed numbers, so their sums start at 0.
 template <int kZero, bool kWide>
-inline I initial_sum(int32_t neg_sum) {
+inline I initial_sum(int32_t q_sum) {
   if constexpr (kWide) return zero_i();
-  return set1_i(neg_sum * kZero);
+  return set1_i(q_sum * -kZero);
 }
 inline I madd16(I acc, I pairs, int32_t x) {
   const __m256i q = _mm256_set1_epi32(x);

@@ -1,7 +1,6 @@
 // The avx512 table: the common bodies on this folder's sixteen lanes.
 #include "kernels/avx512/vec.h"
 
-#define FERROX_ISA_STREAM "kernels/avx512/stream.inl"
 #include "kernels/body/table.inl"
 
 namespace ferrox {

@@ -7,11 +7,23 @@
 
 #include "base/half.h"
 
+/// Products of few activation rows, on top of the common bodies.
+#define FERROX_ISA_STREAM "kernels/avx512/stream.inl"
+
 namespace ferrox {
 namespace {
 
 /// Do products take weights apart 16 rows at a time?
 inline constexpr bool kUnpacksLanes = true;
+/// Activation rows up to which weight rows are read in a straight line (stream.inl).
+inline constexpr int kStreamedRows = 4;
+/// Do two steps of a dot product cost less than each on its own? (dot8)
+inline constexpr bool kJoinsSteps = false;
+/// Panels and activation rows of a micro-kernel when there are many: 12 + 12 sums, 2 weights and 1 activation fill 32
+/// registers. With one panel, rows that hide the latency of the multiply-add.
+inline constexpr int kManyPanels = 2;
+inline constexpr int kManyPanelsRows = 6;
+inline constexpr int kOnePanelRows = 8;
 
 using F = __m512;
 using I = __m512i;
@@ -50,29 +62,6 @@ inline float hmax(F v) {
   return _mm_cvtss_f32(_mm_max_ss(v2, _mm_shuffle_ps(v2, v2, 1)));
 }
 
-/// Sixteen sums at once: lane i is hsum(v[i]), in the same order of additions. Halves, quarters, pairs, neighbours.
-inline F add_halves(F a, F b) {
-  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
-}
-inline F add_quarters(F a, F b) {
-  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
-}
-inline F add_pairs(F a, F b) {
-  const __m512d x = _mm512_castps_pd(a);
-  const __m512d y = _mm512_castps_pd(b);
-  return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(x, y)), _mm512_castpd_ps(_mm512_unpackhi_pd(x, y)));
-}
-inline F add_neighbours(F a, F b) {
-  return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
-}
-inline F hsum16(const F* v) {
-  F fours[4];
-  for (int i = 0; i < 4; ++i) {
-    fours[i] = add_quarters(add_halves(v[i], v[i + 4]), add_halves(v[i + 8], v[i + 12]));
-  }
-  return add_neighbours(add_pairs(fours[0], fours[1]), add_pairs(fours[2], fours[3]));
-}
-
 inline I zero_i() { return _mm512_setzero_si512(); }
 inline I set1_i(int32_t x) { return _mm512_set1_epi32(x); }
 inline I load_i(const int32_t* p) { return _mm512_loadu_si512(p); }
@@ -87,12 +76,18 @@ template <int kBits>
 inline I shift_right(I a) {
   return _mm512_srai_epi32(a, kBits);
 }
+/// By 0 to 31 bits.
+inline I shift_left_by(I a, int n_bits) { return _mm512_sllv_epi32(a, _mm512_set1_epi32(n_bits)); }
 inline I and_i(I a, I b) { return _mm512_and_si512(a, b); }
 inline I or_i(I a, I b) { return _mm512_or_si512(a, b); }
 inline I xor_i(I a, I b) { return _mm512_xor_si512(a, b); }
 template <int kBits>
 inline I shift_right_logical(I a) {
   return _mm512_srli_epi32(a, kBits);
+}
+/// table[byte] of each byte, all below 16.
+inline I look_up_bytes(const uint8_t (&table)[16], I indices) {
+  return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), indices);
 }
 /// The F16 number in each lane's low half.
 inline F half_lanes(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
@@ -123,8 +118,8 @@ inline I dot4(I acc, W w, int32_t x) {
   return _mm512_dpbusd_epi32(acc, w, _mm512_set1_epi32(x));
 }
 template <int kZero, bool kWide>
-inline I initial_sum(int32_t neg_sum) {
-  return _mm512_set1_epi32(neg_sum * kZero);
+inline I initial_sum(int32_t q_sum) {
+  return _mm512_set1_epi32(q_sum * -kZero);
 }
 inline I madd16(I acc, I pairs, int32_t x) { return _mm512_dpwssd_epi32(acc, pairs, _mm512_set1_epi32(x)); }
 

@@ -13,7 +13,8 @@ struct Shape {
   static constexpr int kSubs = kKBlock / kSub;
   static constexpr bool kHasMin = kHasMinValue;
   static constexpr int kZero = kZeroValue;
-  static constexpr bool kWide = kZero == 128;  ///< codes use all 8 bits
+  static constexpr bool kWide = kZero == 128;          ///< codes use all 8 bits
+  static constexpr bool kHasSmallCodes = kZero <= 32;  ///< codes are below 64
 };
 using FloatShape = Shape<ScaleKind::kFloat, kKBlock, false, 0>;
 
@@ -46,9 +47,10 @@ struct Panel<Shape, ScaleKind::kInteger> {
   alignas(64) float dmin[16];
 };
 
+/// Weight k of the K-block is w[k % 16][k / 16]: in the order in which they are added up.
 template <class Shape>
 struct Panel<Shape, ScaleKind::kFloat> {
-  alignas(64) float w[kKBlock][16];
+  alignas(64) float w[16][16][16];
 };
 
 /// Where a K-block of 16 rows lies, and what to fetch for the group of rows that comes after it.
@@ -66,17 +68,45 @@ struct PanelSource {
 template <int kLines>
 struct SpreadPrefetch {
   const uint8_t* next;
+  int64_t line_bytes;  ///< 0 when nothing is to be fetched
 
   explicit SpreadPrefetch(const PanelSource& source)
-      : next(source.prefetch != nullptr ? source.prefetch : source.rows) {}
+      : next(source.prefetch != nullptr ? source.prefetch : source.rows),
+        line_bytes(source.prefetch != nullptr ? 64 : 0) {}
 
   template <int kStep>
   [[gnu::always_inline]] void step() const {
     constexpr int kFirst = kStep * kLines / 64;
     constexpr int kLast = (kStep + 1) * kLines / 64;
-    if constexpr (kFirst < kLast) __builtin_prefetch(next + 64 * kFirst, 0, 2);
-    if constexpr (kFirst + 1 < kLast) __builtin_prefetch(next + 64 * kFirst + 64, 0, 2);
+    if constexpr (kFirst < kLast) __builtin_prefetch(next + line_bytes * kFirst, 0, 2);
+    if constexpr (kFirst + 1 < kLast) __builtin_prefetch(next + line_bytes * kFirst + line_bytes, 0, 2);
   }
+};
+
+/// A K-block of the rows that will be unpacked next, asked for line by line between multiplications of many activation
+/// rows: they then are in L2 just in time, whereas a whole group of rows asked for at once would be washed out.
+class NextRows {
+ public:
+  NextRows() = default;
+  NextRows(const uint8_t* rows, int64_t row_bytes, int64_t n_rows, int64_t block_bytes)
+      : row_(rows), at_(rows), row_bytes_(row_bytes), block_bytes_(block_bytes), n_left_(n_rows) {}
+
+  [[gnu::always_inline]] void step() {
+    if (n_left_ <= 0) return;
+    __builtin_prefetch(at_, 0, 2);
+    at_ += 64;
+    if (at_ - row_ < block_bytes_ + 63) return;
+    row_ += row_bytes_;
+    at_ = row_;
+    --n_left_;
+  }
+
+ private:
+  const uint8_t* row_ = nullptr;
+  const uint8_t* at_ = nullptr;
+  int64_t row_bytes_ = 0;
+  int64_t block_bytes_ = 0;
+  int64_t n_left_ = 0;
 };
 
 /// Lines that a K-block of 16 rows takes.
@@ -164,11 +194,22 @@ inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, Scale
 /// 16 elements of a float format.
 template <class Format>
 inline F load_elements(const uint8_t* p) {
+  if constexpr (Format::kType == DType::kF32) return load_f(reinterpret_cast<const float*>(p));
   if constexpr (Format::kType == DType::kF16) return load_half(p);
   if constexpr (Format::kType == DType::kBF16) return load_bf16(p);
   alignas(64) float out[16];
   for (int i = 0; i < 16; ++i) out[i] = Format::to_float(p + i * Format::kBytes);
   return load_f(out);
+}
+
+/// As many of 16 elements as there are, and zeros.
+template <class Format>
+inline F load_elements_n(const uint8_t* p, int n) {
+  if (n >= 16) return load_elements<Format>(p);
+  if (n <= 0) return zero_f();
+  alignas(64) uint8_t padded[16 * Format::kBytes] = {};
+  __builtin_memcpy(padded, p, static_cast<size_t>(n * Format::kBytes));
+  return load_elements<Format>(padded);
 }
 
 template <class Format>
@@ -177,17 +218,14 @@ inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, Scale
   for (int row = 0; row < source.n_rows; ++row) {
     prefetch_row_share(source, row, static_cast<int64_t>(source.k) * Format::kBytes);
   }
-  for (int i = 0; i < source.k; i += 16) {
-    const int n = source.k - i < 16 ? source.k - i : 16;
+  for (int i = 0; i < 16; ++i) {
     for (int row = 0; row < source.n_rows; ++row) {
-      const uint8_t* p = source.rows + row * source.row_bytes + i * Format::kBytes;
-      if (n == 16) {
-        store_f(rows[row], load_elements<Format>(p));
-      } else {
-        for (int j = 0; j < n; ++j) rows[row][j] = Format::to_float(p + j * Format::kBytes);
-      }
+      store_f(rows[row], load_elements_n<Format>(source.rows + row * source.row_bytes + 16 * i * Format::kBytes,
+                                                 source.k - 16 * i));
     }
-    transpose16(reinterpret_cast<const uint8_t*>(rows), 64, reinterpret_cast<uint8_t*>(panel.w[i]));
+    I lanes[16];
+    load_lanes(reinterpret_cast<const uint8_t*>(rows), 64, lanes);
+    for (int lane = 0; lane < 16; ++lane) store_i(reinterpret_cast<int32_t*>(panel.w[lane][i]), lanes[lane]);
   }
 }
 

@@ -3,11 +3,13 @@
 // For each tile of 16 or 32 weight rows: for each K-block: unpack the panel once, then run every activation row over
 // it. Lanes are weight rows, so no sum crosses lanes. The arithmetic of one output is the same for every number of
 // rows:
-//   kReal     t = 0; for each sub-block: t = fma(2^e * sum, scale, t); if mins: t = fnma(scaled_sum, min, t)
+//   kReal     t = 0; for each sub-block: t = fma(2^shift * sum, scale, t); if mins: t = fnma(2^shift * sum of q, min,
+//   t)
 //             out = fma(t, d, out)
 //   kInteger  t = (sum over sub-blocks of scale * sum) * d_w; if mins: t = fnma(sum of min * sum, dmin, t)
 //             out = fma(t, d, out)
-//   kFloat    t = 0; for each k: t = fma(w, x, t); out = out + t
+//   kFloat    s = 0; for lane in 0 .. 15: t = 0; for i in 0 .. 15, k = 16 * i + lane: t = fma(w, x, t); s = s + t
+//             out = out + s; what a last K-block lacks counts as zeros
 // where sum is the exact integer sum of (code - zero) * q over the sub-block, and out starts at 0.
 namespace ferrox {
 namespace {
@@ -18,6 +20,12 @@ inline int32_t load_dword(const void* p) {
   return x;
 }
 
+/// The sum of a sub-block's activations.
+template <class Shape>
+inline int32_t q_sum(const ActBlock& act, int sub) {
+  return Shape::kSub == 16 ? act.sum16[sub] : act.sum32[sub];
+}
+
 /// Sums of one sub-block for kRows activation rows and kPanels * 16 weight rows.
 template <class Shape, int kRows, int kPanels>
 struct SubSums {
@@ -26,17 +34,35 @@ struct SubSums {
   SubSums(const Panel<Shape>* panels, const ActBlock* acts, int sub) {
     constexpr int kSteps = Shape::kSub / 4;
     for (int r = 0; r < kRows; ++r) {
-      const int32_t neg_sum = Shape::kSub == 16 ? acts[r].neg_sum16[sub] : acts[r].neg_sum32[sub];
-      const I start = initial_sum<Shape::kZero, Shape::kWide>(neg_sum);
+      const I start = initial_sum<Shape::kZero, Shape::kWide>(q_sum<Shape>(acts[r], sub));
       for (int p = 0; p < kPanels; ++p) sum[r][p] = start;
     }
+    if constexpr (kJoinsSteps && Shape::kHasSmallCodes) {
+      add_joined(panels, acts, sub);
+    } else {
 #pragma GCC unroll 8
-    for (int step = 0; step < kSteps; ++step) {
-      W w[kPanels];
-      for (int p = 0; p < kPanels; ++p) w[p] = load_w<Shape::kWide>(panels[p].codes[sub * kSteps + step]);
-      for (int r = 0; r < kRows; ++r) {
-        const int32_t x = load_dword(acts[r].q + sub * Shape::kSub + step * 4);
-        for (int p = 0; p < kPanels; ++p) sum[r][p] = dot4<Shape::kWide>(sum[r][p], w[p], x);
+      for (int step = 0; step < kSteps; ++step) {
+        W w[kPanels];
+        for (int p = 0; p < kPanels; ++p) w[p] = load_w<Shape::kWide>(panels[p].codes[sub * kSteps + step]);
+        for (int r = 0; r < kRows; ++r) {
+          const int32_t x = load_dword(acts[r].q + sub * Shape::kSub + step * 4);
+          for (int p = 0; p < kPanels; ++p) sum[r][p] = dot4<Shape::kWide>(sum[r][p], w[p], x);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Two steps at a time, where that is cheaper.
+  void add_joined(const Panel<Shape>* panels, const ActBlock* acts, int sub) {
+#pragma GCC unroll 4
+    for (int at = sub * Shape::kSub; at < (sub + 1) * Shape::kSub; at += 8) {
+      for (int p = 0; p < kPanels; ++p) {
+        const W w0 = load_w<false>(panels[p].codes[at / 4]);
+        const W w1 = load_w<false>(panels[p].codes[at / 4 + 1]);
+        for (int r = 0; r < kRows; ++r) {
+          sum[r][p] = dot8(sum[r][p], w0, w1, load_dword(acts[r].q + at), load_dword(acts[r].q + at + 4));
+        }
       }
     }
   }
@@ -45,11 +71,11 @@ struct SubSums {
 /// A sub-block's part of 16 outputs' block sums.
 template <class Shape>
 inline F add_real(F t, I sum, const Panel<Shape>& panel, const ActBlock& act, int sub) {
-  const F scaled = mul(to_float(sum), set1_f(act.pow2[sub * Shape::kSub / 32]));
-  t = fma(scaled, load_f(panel.scale[sub]), t);
+  // Shifted sums stay below 2^28 and have at most 20 bits that count, so they are exact as floats.
+  const int shift = act.shift[sub * Shape::kSub / 32];
+  t = fma(to_float(shift_left_by(sum, shift)), load_f(panel.scale[sub]), t);
   if constexpr (Shape::kHasMin) {
-    static_assert(Shape::kSub == 32);
-    t = fnma(set1_f(act.scaled_sum32[sub]), load_f(panel.min[sub]), t);
+    t = fnma(set1_f(static_cast<float>(q_sum<Shape>(act, sub) << shift)), load_f(panel.min[sub]), t);
   }
   return t;
 }
@@ -114,25 +140,44 @@ inline void multiply_integer(const Panel<Shape>* panels, const ActBlock* acts, f
 }
 
 template <int kRows, int kPanels>
-inline void multiply_float(const Panel<FloatShape>* panels, const float* x, int64_t x_stride, int k, float* tile) {
-  F t[kRows][kPanels];
+inline void multiply_float(const Panel<FloatShape>* panels, const float* x, int64_t x_stride, float* tile) {
+  F sum[kRows][kPanels];
   for (int r = 0; r < kRows; ++r) {
-    for (int p = 0; p < kPanels; ++p) t[r][p] = zero_f();
+    for (int p = 0; p < kPanels; ++p) sum[r][p] = zero_f();
   }
-  for (int i = 0; i < k; ++i) {
-    F w[kPanels];
-    for (int p = 0; p < kPanels; ++p) w[p] = load_f(panels[p].w[i]);
+  for (int lane = 0; lane < 16; ++lane) {
+    F t[kRows][kPanels];
     for (int r = 0; r < kRows; ++r) {
-      const F xi = set1_f(x[r * x_stride + i]);
-      for (int p = 0; p < kPanels; ++p) t[r][p] = fma(w[p], xi, t[r][p]);
+      for (int p = 0; p < kPanels; ++p) t[r][p] = zero_f();
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 16; ++i) {
+      F w[kPanels];
+      for (int p = 0; p < kPanels; ++p) w[p] = load_f(panels[p].w[lane][i]);
+      for (int r = 0; r < kRows; ++r) {
+        const F xi = set1_f(x[r * x_stride + 16 * i + lane]);
+        for (int p = 0; p < kPanels; ++p) t[r][p] = fma(w[p], xi, t[r][p]);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      for (int p = 0; p < kPanels; ++p) sum[r][p] = add(sum[r][p], t[r][p]);
     }
   }
   for (int r = 0; r < kRows; ++r) {
     for (int p = 0; p < kPanels; ++p) {
       float* out = tile + (r * kPanels + p) * 16;
-      store_f(out, add(load_f(out), t[r][p]));
+      store_f(out, add(load_f(out), sum[r][p]));
     }
   }
+}
+
+/// As multiply_float, where fewer than 256 activations are left.
+template <int kRows, int kPanels>
+[[gnu::noinline]] void multiply_float_end(const Panel<FloatShape>* panels, const float* x, int64_t x_stride, int k,
+                                          float* tile) {
+  alignas(64) float padded[kRows][kKBlock] = {};
+  for (int r = 0; r < kRows; ++r) __builtin_memcpy(padded[r], x + r * x_stride, static_cast<size_t>(k) * 4);
+  multiply_float<kRows, kPanels>(panels, padded[0], kKBlock, tile);
 }
 
 /// kRows activation rows from row m0 on, over the K-block that `panels` hold.
@@ -142,7 +187,8 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
   tile += m0 * kPanels * 16;
   if constexpr (Shape::kKind == ScaleKind::kFloat) {
     const float* x = args.x + m0 * args.x_stride + k_block * kKBlock;
-    multiply_float<kRows, kPanels>(panels, x, args.x_stride, k, tile);
+    if (k < kKBlock) return multiply_float_end<kRows, kPanels>(panels, x, args.x_stride, k, tile);
+    multiply_float<kRows, kPanels>(panels, x, args.x_stride, tile);
   } else {
     const ActBlock* acts = args.acts + k_block * args.m + m0;
     if constexpr (Shape::kKind == ScaleKind::kInteger) multiply_integer<Shape, kRows, kPanels>(panels, acts, tile);
@@ -150,23 +196,52 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
   }
 }
 
+/// Lines asked for before each group of activation rows: 32 rows of any format are through in a third of a prompt's.
+constexpr int kFetchesPerStep = 4;
+
 /// All activation rows, kRows at a time, then the rest in halves.
 template <class Shape, int kRows, int kPanels>
 inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m, int k,
-                             float* tile) {
-  for (; m + kRows <= args.m; m += kRows) multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, tile);
+                             NextRows& next, float* tile) {
+  for (; m + kRows <= args.m; m += kRows) {
+    for (int i = 0; i < kFetchesPerStep; ++i) next.step();
+    multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, tile);
+  }
   return m;
 }
 
-/// Rows that share one pass over the panel: with 2 panels 6 rows keep 12 + 12 sums, 2 weights and 1 activation in 32
-/// registers; with 1 panel 8 rows hide the latency of the multiply-add.
+/// As many rows as registers allow share one pass over the panels.
 template <class Shape, int kPanels>
 [[gnu::noinline]] void multiply_all(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int k,
-                                    float* tile) {
-  int64_t m = multiply_from < Shape, kPanels == 2 ? 6 : 8, kPanels > (panels, args, k_block, 0, k, tile);
-  m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k, tile);
-  m = multiply_from<Shape, 2, kPanels>(panels, args, k_block, m, k, tile);
-  multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k, tile);
+                                    NextRows next, float* tile) {
+  constexpr int kRows = kPanels == 1 ? kOnePanelRows : kManyPanelsRows;
+  int64_t m = multiply_from<Shape, kRows, kPanels>(panels, args, k_block, 0, k, next, tile);
+  m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k, next, tile);
+  m = multiply_from<Shape, 2, kPanels>(panels, args, k_block, m, k, next, tile);
+  multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k, next, tile);
+}
+
+/// Activation rows from which on the weights are no longer what is waited for.
+constexpr int64_t kManyRows = 64;
+
+/// What a walk over n_tiles tiles from row n0 on unpacks after `tile` of K-block k_block.
+template <class Format>
+inline NextRows next_rows(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t tile, int64_t n_tiles,
+                          int64_t k_block) {
+  if (args.m < kManyRows) return {};
+  constexpr int64_t kBlockBytes = kKBlock / Format::kBlock * Format::kBytes;
+  int64_t row = n0 + (tile + 1) * tile_rows;
+  if (tile + 1 == n_tiles) {
+    row = n0;
+    ++k_block;
+  }
+  if (k_block * kKBlock >= args.k) {
+    row = n0 + n_tiles * tile_rows;
+    k_block = 0;
+  }
+  const int64_t left = args.n_rows - row;
+  const auto* rows = reinterpret_cast<const uint8_t*>(args.weights) + row * args.row_bytes + k_block * kBlockBytes;
+  return {rows, args.row_bytes, left < tile_rows ? left : tile_rows, kBlockBytes};
 }
 
 /// Where K-block `k_block` of the 16 rows from `row` on lies; `distance` rows further is what comes next.
@@ -182,6 +257,7 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
   source.n_rows = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
   source.k = k;
   source.prefetch = nullptr;
+  if (args.m >= kManyRows) return source;
   if (next_row + 16 <= args.n_rows) {
     source.prefetch = weights + next_row * args.row_bytes + 16 * block_bytes;
   } else if (args.next_weights != nullptr) {
@@ -221,7 +297,8 @@ inline void product_tiles(const ProductArgs& args, int64_t n0) {
     const int k = static_cast<int>(k_left < kKBlock ? k_left : kKBlock);
     for (int64_t tile = 0; tile < n_tiles; ++tile) {
       unpack_tile<Format, kPanels, kTiles>(args, n0 + tile * kTileRows, k_block, k, panels);
-      multiply_all<ShapeOf<Format>, kPanels>(panels, args, k_block, k, args.scratch + tile * tile_floats);
+      const NextRows next = next_rows<Format>(args, n0, kTileRows, tile, n_tiles, k_block);
+      multiply_all<ShapeOf<Format>, kPanels>(panels, args, k_block, k, next, args.scratch + tile * tile_floats);
     }
   }
   for (int64_t m = 0; m < args.m; ++m) {
@@ -250,8 +327,7 @@ struct DotCodes {
   DotCodes(const PanelSource& source, const ActBlock* activations) : acts(activations), prefetch(source) {
     unrolled<kRows>([&]<int r>() __attribute__((always_inline)) {
       unrolled<Shape::kSubs>([&]<int kSub>() __attribute__((always_inline)) {
-        const int32_t neg_sum = Shape::kSub == 16 ? acts[r].neg_sum16[kSub] : acts[r].neg_sum32[kSub];
-        sum[r][kSub] = initial_sum<Shape::kZero, Shape::kWide>(neg_sum);
+        sum[r][kSub] = initial_sum<Shape::kZero, Shape::kWide>(q_sum<Shape>(acts[r], kSub));
       });
     });
   }
@@ -288,7 +364,6 @@ struct DotCodes {
 /// As product_tile, for kRows activation rows and the 16 weight rows from n0 on.
 template <class Format, int kRows>
 [[gnu::noinline]] void dot_tile(const ProductArgs& args, int64_t n0) {
-  if (args.n_rows - n0 < 16) return product_tiles<Format, 1, 1>(args, n0);
   alignas(64) float tile[kRows * 16] = {};
   Panel<ShapeOf<Format>> panel;
   for (int64_t k_block = 0; k_block * kKBlock < args.k; ++k_block) {
@@ -306,15 +381,6 @@ template <class Format, int kRows>
     }
   }
   for (int r = 0; r < kRows; ++r) __builtin_memcpy(args.out + r * args.out_stride + n0, tile + r * 16, 64);
-}
-
-/// Formats for which the ISA has a stream_tile.
-template <class Format>
-inline constexpr bool kHasStream = false;
-
-template <class Format, int kRows>
-inline void dot_rows(const ProductArgs& args) {
-  for (int64_t n = 0; n < args.n_rows; n += 16) dot_tile<Format, kRows>(args, n);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // How do float activations become int8 blocks?
 //
-// d = largest magnitude / 127. For kInt8Pow2 each 32 have their own power of two: the smallest 2^e >= 2^-8 with which
-// their largest magnitude still fits, so that one outlier doesn't flatten the other 224. A block with an infinite or
-// NaN activation gets d = NaN, so that it shows.
+// kInt8: d = largest magnitude / 127. kInt8Pow2: d is 2^-8 of that, and each 32 have their own power of two: the least
+// 2^shift with which their largest magnitude still fits, so that one outlier doesn't flatten the other 224. A block
+// with an infinite or NaN activation gets d = NaN, so that it shows.
 namespace ferrox {
 namespace {
 
@@ -22,15 +22,17 @@ inline float abs_max(const float* x, int n) {
 /// Below it a block counts as zeros: its reciprocal would not be finite.
 constexpr float kTinyActivation = 1e-30f;
 
-/// e in [-8, 0]: the least with max <= top * 2^e.
-inline int pow2_exponent(float max, float top) {
-  int e = 0;
+constexpr int kMaxShift = 8;
+
+/// The least shift with max <= top * 2^(shift - kMaxShift).
+inline int least_shift(float max, float top) {
+  int shift = kMaxShift;
   float limit = top * 0.5f;
-  while (e > -8 && max <= limit) {
+  while (shift > 0 && max <= limit) {
     limit *= 0.5f;
-    --e;
+    --shift;
   }
-  return e;
+  return shift;
 }
 
 /// Codes and sums of 32 activations, of which max(n, 0) are real.
@@ -43,11 +45,7 @@ inline void quantize_32(const float* x, int n, float inverse, ActBlock* block, i
     store_i8(block->q + j * 32 + 16 * h, codes);
     halves[h] = hsum_i(codes);
   }
-  for (int h = 0; h < 2; ++h) {
-    block->neg_sum16[2 * j + h] = -halves[h];
-    block->sum16[2 * j + h] = static_cast<int16_t>(halves[h]);
-  }
-  block->neg_sum32[j] = -(halves[0] + halves[1]);
+  for (int h = 0; h < 2; ++h) block->sum16[2 * j + h] = static_cast<int16_t>(halves[h]);
   block->sum32[j] = static_cast<int16_t>(halves[0] + halves[1]);
 }
 
@@ -57,17 +55,14 @@ inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block)
   const bool is_finite = top <= 0x1.fffffep127f;
   const bool has_codes = is_finite && !is_zero;
   const float inverse = has_codes ? 127.0f / top : 0.0f;
-  block->d = is_zero ? 0.0f : is_finite ? top / 127.0f : __builtin_nanf("");
+  const int max_shift = kind == ActKind::kInt8Pow2 ? kMaxShift : 0;
+  block->d = is_zero ? 0.0f : is_finite ? top / 127.0f / static_cast<float>(1 << max_shift) : __builtin_nanf("");
   for (int j = 0; j < 8; ++j) {
     const int left = has_codes ? n - j * 32 : 0;  // Without codes nothing is read: 0 * NaN has no int8.
-    int e = 0;
-    if (kind == ActKind::kInt8Pow2 && left > 0) {
-      e = pow2_exponent(abs_max(x + j * 32, left < 32 ? left : 32), top);
-    }
-    const float pow2 = 1.0f / static_cast<float>(1 << -e);
-    quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << -e), block, j);
-    block->pow2[j] = pow2;
-    block->scaled_sum32[j] = pow2 * static_cast<float>(block->sum32[j]);
+    int shift = max_shift;
+    if (max_shift > 0 && left > 0) shift = least_shift(abs_max(x + j * 32, left < 32 ? left : 32), top);
+    quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << (max_shift - shift)), block, j);
+    block->shift[j] = static_cast<uint8_t>(shift);
   }
 }
 

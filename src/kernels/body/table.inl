@@ -1,25 +1,22 @@
-// Fills an ISA's table from the bodies and from every file in tensor/formats. Included after the ISA's vec.h.
+// Fills an ISA's table from the bodies and from every file in tensor/formats. Included after the ISA's vec.h; its
+// products are other files' (products.inl), declared in the generated products_list.inl.
 #include <utility>
 
 #include "formats_list.inl"
 #include "kernels/kernel_table.h"
+#include "products_list.inl"
 
 #include "kernels/body/lanes.inl"
 
 #include "kernels/body/math.inl"
-#include "kernels/body/panel.inl"
-#include "kernels/body/unpack_lanes.inl"
-
-#include "kernels/body/product.inl"
-
-#ifdef FERROX_ISA_STREAM
-#include FERROX_ISA_STREAM
-#endif
-#include "kernels/body/choose_product.inl"
 #include "kernels/body/quantize.inl"
 #include "kernels/body/rows.inl"
 
 #include "kernels/body/kv_rows.inl"
+
+#include "kernels/body/attention_rows.inl"
+
+#include "kernels/body/attention_scores.inl"
 
 #include "kernels/body/attention.inl"
 #include "kernels/body/limits.inl"
@@ -27,7 +24,14 @@
 namespace ferrox {
 namespace {
 
-#define FORMAT(f) {f::kType, act_kind<f>(), f::kBlock, f::kBytes, product<f>},
+template <class Format>
+constexpr ActKind act_kind() {
+  return Format::kScale == ScaleKind::kFloat     ? ActKind::kFloat
+         : Format::kScale == ScaleKind::kInteger ? ActKind::kInt8
+                                                 : ActKind::kInt8Pow2;
+}
+
+#define FORMAT(f) {f::kType, act_kind<f>(), f::kBlock, f::kBytes, PRODUCT(f)},
 constexpr FormatKernels kFormats[] = {ALL_FORMATS{DType::kF32, ActKind::kFloat, 0, 0, nullptr}};
 #undef FORMAT
 
@@ -39,6 +43,7 @@ constexpr KernelTable make_table(const char* name, int rank) {
   table.formats = kFormats;
   table.quantize = quantize;
   table.attend = attend;
+  table.join_attention = join_attention;
   table.rms_norm = rms_norm;
   table.layer_norm = layer_norm;
   table.add = add_row;

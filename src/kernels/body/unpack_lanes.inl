@@ -1,6 +1,6 @@
-// How are 16 rows of a common format unpacked at once? Blocks are transposed as they are, dword by dword, and only then
-// taken apart: lane r of every vector is row r, so one instruction decodes a field of 16 blocks. Twice as fast as row
-// by row; the values are those of Format::unpack.
+// How are 16 rows of a format with blocks of 256 unpacked at once? Blocks are transposed as they are, dword by dword,
+// and only then taken apart: lane r of every vector is row r, so one instruction decodes a field of 16 blocks. Twice as
+// fast as row by row; the values are those of Format::unpack.
 namespace ferrox {
 namespace {
 
@@ -147,72 +147,29 @@ inline void unpack_lanes(q6_K, const PanelSource& source, Panel<ShapeOf<q6_K>>& 
   });
 }
 
-/// Four bytes from the middle of `low` to the middle of `high`.
-inline I join_halves(I low, I high) { return or_i(shift_right_logical<16>(low), shift_left<16>(high)); }
-
-/// Blocks of an F16 scale and kDwords dwords of codes lie at odd multiples of two bytes: of two of them the first has
-/// its codes across dwords. Calls block<b>(scale, dwords of codes) for the eight blocks.
-template <int kDwords, class Block>
-[[gnu::always_inline]] inline void for_each_block(const I* dwords, const Block& block) {
-  unrolled<4>([&]<int kPair>() __attribute__((always_inline)) {
-    const I* first = dwords + kPair * (2 * kDwords + 1);
-    I codes[kDwords];
-    unrolled<kDwords>([&]<int i>() __attribute__((always_inline)) { codes[i] = join_halves(first[i], first[i + 1]); });
-    block.template operator()<2 * kPair>(half_lanes(first[0]), codes);
-    const I* second = first + kDwords;
-    block.template operator()<2 * kPair + 1>(half_lanes(shift_right_logical<16>(second[0])), second + 1);
+template <class Codes>
+inline void unpack_lanes(iq4_xs, const PanelSource& source, Panel<ShapeOf<iq4_xs>>& panel, Codes& codes) {
+  // d and the scales' upper bits: dword 0, their lower four bits: dword 1, nibbles: dwords 2-33
+  I dwords[34];
+  load_dwords<0>(source, dwords);
+  load_dwords<16>(source, dwords);
+  load_dwords<18>(source, dwords);
+  store_f(panel.d, half_lanes(dwords[0]));
+  const I upper = set1_i(3);
+  const I lower = set1_i(15);
+  unrolled<8>([&]<int kSub>() __attribute__((always_inline)) {
+    const I high = and_i(shift_right_logical<16 + 2 * kSub>(dwords[0]), upper);
+    const I low = and_i(shift_right_logical<4 * kSub>(dwords[1]), lower);
+    store_i(panel.scale[kSub], add_i(or_i(low, shift_left<4>(high)), set1_i(-32)));
+  });
+  const I four = byte_mask(0x0f);
+  unrolled<32>([&]<int i>() __attribute__((always_inline)) {  // of eight sub-blocks' four dwords each
+    constexpr int kAt = i / 4 * 8 + i % 4;
+    const I packed = dwords[2 + i];
+    codes.template put<kAt, 2 * i>(look_up_bytes(kIq4Codes, and_i(packed, four)));
+    codes.template put<kAt + 4, 2 * i + 1>(look_up_bytes(kIq4Codes, and_i(shift_right_logical<4>(packed), four)));
   });
 }
-
-template <class Codes>
-inline void unpack_lanes(q4_0, const PanelSource& source, Panel<ShapeOf<q4_0>>& panel, Codes& codes) {
-  I dwords[36];
-  load_dwords<0>(source, dwords);
-  load_dwords<16>(source, dwords);
-  load_dwords<20>(source, dwords);
-  const I four = byte_mask(0x0f);
-  for_each_block<4>(
-      dwords, [&]<int kBlock>(F scale, const I* packed) __attribute__((always_inline)) {
-        store_f(panel.scale[kBlock], scale);
-        unrolled<4>([&]<int i>() __attribute__((always_inline)) {
-          codes.template put<8 * kBlock + i, 8 * kBlock + 2 * i>(and_i(packed[i], four));
-          codes.template put<8 * kBlock + 4 + i, 8 * kBlock + 2 * i + 1>(
-              and_i(shift_right_logical<4>(packed[i]), four));
-        });
-      });
-}
-
-template <class Codes>
-inline void unpack_lanes(q8_0, const PanelSource& source, Panel<ShapeOf<q8_0>>& panel, Codes& codes) {
-  I dwords[68];
-  load_dwords<0>(source, dwords);
-  load_dwords<16>(source, dwords);
-  load_dwords<32>(source, dwords);
-  load_dwords<48>(source, dwords);
-  load_dwords<52>(source, dwords);
-  const I offset = byte_mask(0x80);
-  for_each_block<8>(
-      dwords, [&]<int kBlock>(F scale, const I* packed) __attribute__((always_inline)) {
-        store_f(panel.scale[kBlock], scale);
-        unrolled<8>([&]<int i>() __attribute__((always_inline)) {
-          codes.template put<8 * kBlock + i, 8 * kBlock + i>(xor_i(packed[i], offset));
-        });
-      });
-}
-
-/// Formats whose blocks are worth taking apart 16 rows at a time.
-template <class Format>
-inline constexpr bool kHasUnpackLanes = false;
-template <>
-inline constexpr bool kHasUnpackLanes<q4_K> = kUnpacksLanes;
-template <>
-inline constexpr bool kHasUnpackLanes<q5_K> = kUnpacksLanes;
-template <>
-inline constexpr bool kHasUnpackLanes<q6_K> = kUnpacksLanes;
-template <>
-inline constexpr bool kHasUnpackLanes<q4_0> = kUnpacksLanes;
-template <>
-inline constexpr bool kHasUnpackLanes<q8_0> = kUnpacksLanes;
 
 }  // namespace
 }  // namespace ferrox

@@ -12,6 +12,14 @@ namespace {
 /// Do products take weights apart 16 rows at a time? No: lane by lane it costs more than row by row, and the compiler
 /// minutes.
 inline constexpr bool kUnpacksLanes = false;
+/// Activation rows up to which weight rows are read in a straight line: this ISA has no such path.
+inline constexpr int kStreamedRows = 0;
+/// Do two steps of a dot product cost less than each on its own? (dot8)
+inline constexpr bool kJoinsSteps = false;
+/// Panels and activation rows of a micro-kernel.
+inline constexpr int kManyPanels = 1;
+inline constexpr int kManyPanelsRows = 4;
+inline constexpr int kOnePanelRows = 4;
 
 struct F {
   float v[16];
@@ -88,11 +96,6 @@ inline float hmax(F f) {
   return f.v[0];
 }
 
-/// Sixteen sums at once: lane i is hsum(v[i]).
-inline F hsum16(const F* v) {
-  return each_lane<F>([&](int i) { return hsum(v[i]); });
-}
-
 inline I set1_i(int32_t x) {
   return each_lane<I>([&](int) { return x; });
 }
@@ -117,6 +120,10 @@ template <int kBits>
 inline I shift_right(I a) {
   return each_lane<I>([&](int i) { return a.v[i] >> kBits; });
 }
+/// By 0 to 31 bits.
+inline I shift_left_by(I a, int n_bits) {
+  return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) << n_bits); });
+}
 inline I and_i(I a, I b) {
   return each_lane<I>([&](int i) { return a.v[i] & b.v[i]; });
 }
@@ -129,6 +136,14 @@ inline I xor_i(I a, I b) {
 template <int kBits>
 inline I shift_right_logical(I a) {
   return each_lane<I>([&](int i) { return static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) >> kBits); });
+}
+/// table[byte] of each byte, all below 16.
+inline I look_up_bytes(const uint8_t (&table)[16], I indices) {
+  uint8_t bytes[64];
+  __builtin_memcpy(bytes, indices.v, 64);
+  for (uint8_t& byte : bytes) byte = table[byte];
+  __builtin_memcpy(indices.v, bytes, 64);
+  return indices;
 }
 /// The F16 number in each lane's low half.
 inline F half_lanes(I a) {
@@ -190,8 +205,8 @@ inline I dot4(I acc, W w, int32_t x) {
 }
 /// What a lane's sum starts at, so that it ends as the sum of (code - zero) * q.
 template <int kZero, bool kWide>
-inline I initial_sum(int32_t neg_sum) {
-  return set1_i(neg_sum * kZero);
+inline I initial_sum(int32_t q_sum) {
+  return set1_i(q_sum * -kZero);
 }
 /// acc + the two products of each lane's 16-bit pair with the pair in x.
 inline I madd16(I acc, I pairs, int32_t x) {
