@@ -219,6 +219,15 @@ TEST(Product, LongRowsEqualTheScalarStatement) {
   });
 }
 
+/// As many activation rows as a prompt has, and weight rows for several tiles and a part of one.
+TEST(Product, AsManyRowsAsAPromptEqualTheScalarStatement) {
+  each_format([](const KernelTable& table, auto format) {
+    static const Case c = random_case<decltype(format)>(512, 145, 71);
+    expect_product(table, c, 145, 71);
+    expect_product(table, c, 128, 64);
+  });
+}
+
 /// Every path through tiles, panels and groups of rows gives an output the same bits.
 TEST(Product, NoCountOfRowsChangesBits) {
   each_format([](const KernelTable& table, auto format) {

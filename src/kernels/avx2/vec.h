@@ -115,7 +115,7 @@ inline __m256 half_lanes8(__m256i a) {
 }
 /// The F16 number in each lane's low half.
 inline F half_lanes(I a) { return {half_lanes8(a.lo), half_lanes8(a.hi)}; }
-/// The lanes' low bytes, and their sum.
+/// The lanes' low bytes.
 inline void store_i8(int8_t* p, I v) {
   const __m256i low = _mm256_set1_epi32(0xff);
   const __m256i words = _mm256_packus_epi32(_mm256_and_si256(v.lo, low), _mm256_and_si256(v.hi, low));
@@ -123,11 +123,14 @@ inline void store_i8(int8_t* p, I v) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                    _mm_packus_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
 }
-inline int32_t hsum_i(I v) {
-  const __m256i v8 = _mm256_add_epi32(v.lo, v.hi);
-  const __m128i v4 = _mm_add_epi32(_mm256_castsi256_si128(v8), _mm256_extracti128_si256(v8, 1));
-  const __m128i v2 = _mm_add_epi32(v4, _mm_shuffle_epi32(v4, 0x4e));
-  return _mm_cvtsi128_si32(_mm_add_epi32(v2, _mm_shuffle_epi32(v2, 0xb1)));
+/// sums[i] = sum of bytes 16 * i .. 16 * i + 15, for 256 bytes. An unsigned sum of eight is one instruction.
+inline void sum_each_16(const int8_t* bytes, int16_t* sums) {
+  for (int i = 0; i < 16; ++i) {
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
+    const __m128i eights = _mm_sad_epu8(_mm_xor_si128(v, _mm_set1_epi8(-128)), _mm_setzero_si128());
+    const int sum = _mm_cvtsi128_si32(_mm_add_epi64(eights, _mm_unpackhi_epi64(eights, eights)));
+    sums[i] = static_cast<int16_t>(sum - 16 * 128);
+  }
 }
 inline F to_float(I v) { return {_mm256_cvtepi32_ps(v.lo), _mm256_cvtepi32_ps(v.hi)}; }
 inline I round_to_int(F v) { return {_mm256_cvtps_epi32(v.lo), _mm256_cvtps_epi32(v.hi)}; }

@@ -29,8 +29,8 @@ constexpr int kKBlockBytes = kKBlock / Format::kBlock* Format::kBytes;
 /// What is left of one K-block of 16 weight rows and kRows activation rows.
 template <class Format, int kRows>
 struct StreamBlock {
-  alignas(64) int32_t sums[kRows][16][16];  ///< a weight row's products, in as many parts as there are lanes
-  StreamScales<Format> scales;              ///< what the finishing step needs of the weight rows
+  StreamSums<kRows, Format::kScale> sums;
+  StreamScales<Format> scales;  ///< what the finishing step needs of the weight rows
 };
 
 /// Multiplies n_blocks K-blocks of weight row `row` with kRows activation rows. `in_file`: where the blocks lie in the
@@ -44,11 +44,13 @@ inline void stream_row(const uint8_t* block, const uint8_t* in_file, const ActBl
     const I codes[4] = {row_codes<0>(Format{}, block), row_codes<1>(Format{}, block), row_codes<2>(Format{}, block),
                         row_codes<3>(Format{}, block)};
     const auto scales = row_scales(Format{}, block);
+    I kept[kRows];
     for (int r = 0; r < kRows; ++r) {
       I sums[4];
       for (int j = 0; j < 4; ++j) sums[j] = _mm512_dpbusd_epi32(zero_i(), codes[j], load_bytes_64(acts[r].q + 64 * j));
-      store_i(out[i].sums[r][row], keep_sums(Format{}, sums, scales, acts[r]));
+      kept[r] = keep_sums(Format{}, sums, scales, acts[r]);
     }
+    out[i].sums.store(row, kept);
     keep_scales(Format{}, block, row, out[i].scales);
   }
 }
@@ -63,13 +65,13 @@ inline void stream_row_end(const uint8_t* block, int64_t k, const ActBlock* acts
 }
 
 /// K-blocks of a row that are kept at a time: 32 KiB of sums, so that they stay in the first cache.
-template <int kRows>
-constexpr int kStreamBlocks = 32 / kRows;
+template <class Block>
+constexpr int kStreamBlocks = 32 * 1024 / static_cast<int>(sizeof(Block::sums));
 
 /// Multiplies the 16 weight rows from n0 on with kRows activation rows.
 template <class Format, int kRows>
 [[gnu::noinline]] void stream_codes_tile(const ProductArgs& args, int64_t n0) {
-  constexpr int kAtATime = kStreamBlocks<kRows>;
+  constexpr int kAtATime = kStreamBlocks<StreamBlock<Format, kRows>>;
   alignas(64) float tile[kRows][16] = {};
   StreamBlock<Format, kRows> blocks[kAtATime];
   const auto* rows = reinterpret_cast<const uint8_t*>(args.weights) + n0 * args.row_bytes;
@@ -88,7 +90,7 @@ template <class Format, int kRows>
     for (int i = 0; i < n_whole + (k_end > 0); ++i, rows += kKBlockBytes<Format>, acts += kRows) {
       Panel<ShapeOf<Format>> panel;
       scales_to_lanes(Format{}, rows, args.row_bytes, blocks[i].scales, panel);
-      for (int r = 0; r < kRows; ++r) finish_sums(Format{}, blocks[i].sums[r], panel, acts[r], tile[r]);
+      finish_sums(Format{}, blocks[i].sums, panel, acts, tile);
     }
   }
   for (int r = 0; r < kRows; ++r) __builtin_memcpy(args.out + r * args.out_stride + n0, tile[r], sizeof tile[r]);

@@ -42,9 +42,10 @@ inline void finish_floats(const float (*sums)[16], float* out) {
 /// Multiplies the 16 weight rows from n0 on with kRows activation rows.
 template <class Format, int kRows>
 [[gnu::noinline]] void stream_float_tile(const ProductArgs& args, int64_t n0) {
-  constexpr int64_t kAtATime = kStreamBlocks<kRows> * kKBlock;
+  constexpr int kBlocks = kStreamBlocks<FloatBlock<kRows>>;
+  constexpr int64_t kAtATime = kBlocks * kKBlock;
   alignas(64) float tile[kRows][16] = {};
-  FloatBlock<kRows> blocks[kStreamBlocks<kRows>];
+  FloatBlock<kRows> blocks[kBlocks];
   const auto* rows = reinterpret_cast<const uint8_t*>(args.weights) + n0 * args.row_bytes;
   for (int64_t first = 0; first < args.k; first += kAtATime) {
     const int64_t last = first + kAtATime < args.k ? first + kAtATime : args.k;

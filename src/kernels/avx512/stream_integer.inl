@@ -2,6 +2,10 @@
 namespace ferrox {
 namespace {
 
+/// What is kept of the products of 16 weight rows and kRows activation rows.
+template <int kRows, ScaleKind kKind>
+struct StreamSums;
+
 /// Scales are read again when 16 rows are through (Q4_K, Q5_K), or only d is kept.
 template <class Format>
 struct StreamScales {
@@ -129,10 +133,37 @@ inline void scales_to_lanes(Format, const uint8_t*, int64_t, const StreamScales<
   store_f(panel.d, load_half(reinterpret_cast<const uint8_t*>(scales.d)));
 }
 
-template <class Format>
-inline void finish_sums(Format, const int32_t (*sums)[16], const Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel,
-                        const ActBlock& act, float* out) {
-  add_integer(sum_lanes(sums), panel, act, out);
+/// One activation row: a weight row's sum in as many parts as there are lanes. Up to four: in four parts each.
+template <int kRows>
+struct StreamSums<kRows, ScaleKind::kInteger> {
+  alignas(64) int32_t parts[16][16];
+
+  void store(int row, const I* kept) {
+    if constexpr (kRows == 1) {
+      store_i(parts[row], kept[0]);
+    } else {
+      const I zero = zero_i();
+      const I four[4] = {kept[0], kept[1], kRows > 2 ? kept[kRows > 2 ? 2 : 0] : zero,
+                         kRows > 3 ? kept[kRows > 3 ? 3 : 0] : zero};
+      store_i(parts[row], sum_quarters(four));
+    }
+  }
+};
+
+template <class Format, int kRows>
+inline void finish_sums(Format, const StreamSums<kRows, ScaleKind::kInteger>& sums,
+                        const Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel, const ActBlock* acts,
+                        float (*out)[16]) {
+  if constexpr (kRows == 1) {
+    add_integer(sum_lanes(sums.parts), panel, acts[0], out[0]);
+  } else {
+    I parts[16];
+    load_lanes(reinterpret_cast<const uint8_t*>(sums.parts), 64, parts);
+    for (int r = 0; r < kRows; ++r) {
+      const I total = add_i(add_i(parts[r], parts[4 + r]), add_i(parts[8 + r], parts[12 + r]));
+      add_integer(total, panel, acts[r], out[r]);
+    }
+  }
 }
 
 }  // namespace

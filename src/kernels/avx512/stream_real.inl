@@ -145,9 +145,19 @@ inline void scales_to_lanes(nvfp4, const uint8_t*, int64_t, const StreamScales<n
   }
 }
 
+template <int kRows>
+struct StreamSums<kRows, ScaleKind::kReal> {
+  alignas(64) int32_t parts[kRows][16][16];
+
+  void store(int row, const I* kept) {
+    for (int r = 0; r < kRows; ++r) store_i(parts[r][row], kept[r]);
+  }
+};
+
+/// One activation row's part of 16 outputs.
 template <class Format>
-inline void finish_sums(Format, const int32_t (*sums)[16], const Panel<ShapeOf<Format>, ScaleKind::kReal>& panel,
-                        const ActBlock& act, float* out) {
+inline void finish_row(const int32_t (*sums)[16], const Panel<ShapeOf<Format>>& panel, const ActBlock& act,
+                       float* out) {
   using Shape = ShapeOf<Format>;
   I parts[16];  // sub-blocks of 32: lanes 0 and 1 of 128 bits hold the even ones, 2 and 3 the odd; of 16: lane s % 4
   load_lanes(reinterpret_cast<const uint8_t*>(sums), 64, parts);
@@ -160,6 +170,12 @@ inline void finish_sums(Format, const int32_t (*sums)[16], const Panel<ShapeOf<F
     t = add_real(t, sum, panel, act, kSub);
   });
   store_f(out, fma(t, set1_f(act.d), load_f(out)));
+}
+
+template <class Format, int kRows>
+inline void finish_sums(Format, const StreamSums<kRows, ScaleKind::kReal>& sums,
+                        const Panel<ShapeOf<Format>, ScaleKind::kReal>& panel, const ActBlock* acts, float (*out)[16]) {
+  for (int r = 0; r < kRows; ++r) finish_row<Format>(sums.parts[r], panel, acts[r], out[r]);
 }
 
 }  // namespace

@@ -93,13 +93,19 @@ inline I look_up_bytes(const uint8_t (&table)[16], I indices) {
 inline F half_lanes(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 inline F to_float(I v) { return _mm512_cvtepi32_ps(v); }
 inline I round_to_int(F v) { return _mm512_cvtps_epi32(v); }
-/// The lanes' low bytes, and their sum.
+/// The lanes' low bytes.
 inline void store_i8(int8_t* p, I v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v)); }
-inline int32_t hsum_i(I v) {
-  const __m256i v8 = _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-  const __m128i v4 = _mm_add_epi32(_mm256_castsi256_si128(v8), _mm256_extracti128_si256(v8, 1));
-  const __m128i v2 = _mm_add_epi32(v4, _mm_shuffle_epi32(v4, 0x4e));
-  return _mm_cvtsi128_si32(_mm_add_epi32(v2, _mm_shuffle_epi32(v2, 0xb1)));
+/// sums[i] = sum of bytes 16 * i .. 16 * i + 15, for 256 bytes. A lane of 128 bits is one sum of four parts.
+inline void sum_each_16(const int8_t* bytes, int16_t* sums) {
+  I v[4];
+  for (int i = 0; i < 4; ++i) {
+    v[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), _mm512_loadu_si512(bytes + 64 * i));
+  }
+  const I a = _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+  const I b = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+  const I lanes = _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+  const I order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), _mm512_cvtepi32_epi16(_mm512_permutexvar_epi32(order, lanes)));
 }
 inline F bits_to_float(I v) { return _mm512_castsi512_ps(v); }
 inline F and_bits(F v, I mask) { return _mm512_and_ps(v, _mm512_castsi512_ps(mask)); }

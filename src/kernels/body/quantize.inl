@@ -35,18 +35,13 @@ inline int least_shift(float max, float top) {
   return shift;
 }
 
-/// Codes and sums of 32 activations, of which max(n, 0) are real.
-inline void quantize_32(const float* x, int n, float inverse, ActBlock* block, int j) {
-  int32_t halves[2] = {};
+/// Codes of 32 activations, of which max(n, 0) are real.
+inline void quantize_32(const float* x, int n, float inverse, int8_t* q) {
   for (int h = 0; h < 2; ++h) {
     const int left = n - 16 * h;
     const F v = left >= 16 ? load_f(x + 16 * h) : left > 0 ? load_f_n(x + 16 * h, left) : zero_f();
-    const I codes = round_to_int(mul(v, set1_f(inverse)));
-    store_i8(block->q + j * 32 + 16 * h, codes);
-    halves[h] = hsum_i(codes);
+    store_i8(q + 16 * h, round_to_int(mul(v, set1_f(inverse))));
   }
-  for (int h = 0; h < 2; ++h) block->sum16[2 * j + h] = static_cast<int16_t>(halves[h]);
-  block->sum32[j] = static_cast<int16_t>(halves[0] + halves[1]);
 }
 
 inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block) {
@@ -61,8 +56,12 @@ inline void quantize_block(const float* x, int n, ActKind kind, ActBlock* block)
     const int left = has_codes ? n - j * 32 : 0;  // Without codes nothing is read: 0 * NaN has no int8.
     int shift = max_shift;
     if (max_shift > 0 && left > 0) shift = least_shift(abs_max(x + j * 32, left < 32 ? left : 32), top);
-    quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << (max_shift - shift)), block, j);
+    quantize_32(x + j * 32, left, inverse * static_cast<float>(1 << (max_shift - shift)), block->q + j * 32);
     block->shift[j] = static_cast<uint8_t>(shift);
+  }
+  sum_each_16(block->q, block->sum16);
+  for (int j = 0; j < 8; ++j) {
+    block->sum32[j] = static_cast<int16_t>(block->sum16[2 * j] + block->sum16[2 * j + 1]);
   }
 }
 

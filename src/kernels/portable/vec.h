@@ -149,14 +149,17 @@ inline I look_up_bytes(const uint8_t (&table)[16], I indices) {
 inline F half_lanes(I a) {
   return each_lane<F>([&](int i) { return half_to_float(static_cast<uint16_t>(a.v[i])); });
 }
-/// The lanes' low bytes, and their sum.
+/// The lanes' low bytes.
 inline void store_i8(int8_t* p, I v) {
   for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(v.v[i]);
 }
-inline int32_t hsum_i(I v) {
-  int32_t sum = 0;
-  for (const int32_t x : v.v) sum += x;
-  return sum;
+/// sums[i] = sum of bytes 16 * i .. 16 * i + 15, for 256 bytes.
+inline void sum_each_16(const int8_t* bytes, int16_t* sums) {
+  for (int i = 0; i < 16; ++i) {
+    int sum = 0;
+    for (int j = 0; j < 16; ++j) sum += bytes[16 * i + j];
+    sums[i] = static_cast<int16_t>(sum);
+  }
 }
 inline F to_float(I a) {
   return each_lane<F>([&](int i) { return static_cast<float>(a.v[i]); });
