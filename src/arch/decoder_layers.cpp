@@ -73,8 +73,8 @@ Result<void> apply_granite_scales(WeightLoader& loader, const DecoderSizes& size
 Result<void> leave_out_drafting_layers(WeightLoader& loader, DecoderSizes& sizes) {
   TRY_ASSIGN(const int64_t n_drafting, loader.size_or("nextn_predict_layers", 0));
   if (n_drafting >= sizes.n_layers) {
-    return make_error(ErrorCode::kCorrupt, "{}: nextn_predict_layers: expected fewer than block_count {}, found {}",
-                      loader.file().name(), sizes.n_layers, n_drafting);
+    return make_error(ErrorCode::kCorrupt, "{}: {}.nextn_predict_layers: expected fewer than block_count {}, found {}",
+                      loader.file().name(), loader.architecture(), sizes.n_layers, n_drafting);
   }
   sizes.n_layers -= n_drafting;
   for (const GgufTensor& tensor : loader.file().tensors()) {

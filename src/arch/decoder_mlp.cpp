@@ -64,18 +64,19 @@ Result<void> check_groups(const WeightLoader& loader, int64_t n_experts, int64_t
   const bool fits = n_experts % n_groups == 0 && n_groups_used >= 1 && n_groups_used <= n_groups &&
                     n_experts / n_groups * n_groups_used >= n_used;
   if (fits) return {};
-  return make_error(ErrorCode::kCorrupt,
-                    "{}: expert_group_count: expected equal groups of {} experts that hold {} in those used, found {} "
-                    "groups, {} used",
-                    loader.file().name(), n_experts, n_used, n_groups, n_groups_used);
+  return make_error(
+      ErrorCode::kCorrupt,
+      "{}: {}.expert_group_count: expected equal groups of {} experts that hold {} in those used, found {} "
+      "groups, {} used",
+      loader.file().name(), loader.architecture(), n_experts, n_used, n_groups, n_groups_used);
 }
 
 }  // namespace
 
 Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer) {
   if (sizes.n_ff < 1) {
-    return make_error(ErrorCode::kCorrupt, "{}: feed_forward_length: expected at least 1, found {}",
-                      loader.file().name(), sizes.n_ff);
+    return make_error(ErrorCode::kCorrupt, "{}: {}.feed_forward_length: expected at least 1, found {}",
+                      loader.file().name(), loader.architecture(), sizes.n_ff);
   }
   return read_mlp_of_width(loader, sizes, fmt::format("blk.{}.", layer), "", sizes.n_ff);
 }
@@ -100,8 +101,9 @@ Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const LayerSizes& sizes, int64
 Result<void> read_routing(WeightLoader& loader, const RoutingHabits& habits, DecoderSpec& spec) {
   TRY_ASSIGN(const int64_t function, loader.size_or("expert_gating_func", 0));
   if (function < 0 || function > 2) {
-    return make_error(ErrorCode::kUnsupported, "{}: expert_gating_func: expected 1 (softmax) or 2 (sigmoid), found {}",
-                      loader.file().name(), function);
+    return make_error(ErrorCode::kUnsupported,
+                      "{}: {}.expert_gating_func: expected 1 (softmax) or 2 (sigmoid), found {}", loader.file().name(),
+                      loader.architecture(), function);
   }
   TRY_ASSIGN(const bool normalised, loader.flag_or("expert_weights_norm", habits.normalised));
   TRY_ASSIGN(const double scale, loader.float_or("expert_weights_scale", 0.0));

@@ -45,8 +45,8 @@ Result<Rope> read_rope_of_base(WeightLoader& loader, const DecoderSizes& sizes, 
                       loader.file().name(), base, factor);
   }
   if (type != "none" && type != "linear" && type != "yarn") {
-    return make_error(ErrorCode::kUnsupported, "{}: rope.scaling.type: expected none, linear or yarn, found '{}'",
-                      loader.file().name(), type);
+    return make_error(ErrorCode::kUnsupported, "{}: {}.rope.scaling.type: expected none, linear or yarn, found '{}'",
+                      loader.file().name(), loader.architecture(), type);
   }
   std::vector<float> divisors;
   if (loader.has_tensor("rope_freqs.weight")) {

@@ -18,8 +18,8 @@ Result<void> check_head_counts(const WeightLoader& loader, const DecoderSizes& s
     }
   }
   if (sizes.n_rotated > sizes.k_dim || sizes.n_rotated % 2 != 0) {
-    return make_error(ErrorCode::kCorrupt, "{}: rope.dimension_count: expected an even number up to {}, found {}",
-                      loader.file().name(), sizes.k_dim, sizes.n_rotated);
+    return make_error(ErrorCode::kCorrupt, "{}: {}.rope.dimension_count: expected an even number up to {}, found {}",
+                      loader.file().name(), loader.architecture(), sizes.k_dim, sizes.n_rotated);
   }
   if (sizes.k_dim > 1024 || sizes.v_dim > 1024) {
     return make_error(ErrorCode::kUnsupported, "{}: attention heads: expected at most 1024 elements, found {} and {}",
@@ -45,8 +45,8 @@ Result<void> read_expert_sizes(WeightLoader& loader, DecoderSizes& sizes) {
   if (sizes.n_ff_expert == 0) sizes.n_ff_expert = sizes.n_ff;
   TRY_ASSIGN(sizes.n_ff_shared, loader.size_or("expert_shared_feed_forward_length", 0));
   if (sizes.n_experts > 0 && (sizes.n_experts_used < 1 || sizes.n_experts_used > sizes.n_experts)) {
-    return make_error(ErrorCode::kCorrupt, "{}: expert_used_count: expected 1 to {}, found {}", loader.file().name(),
-                      sizes.n_experts, sizes.n_experts_used);
+    return make_error(ErrorCode::kCorrupt, "{}: {}.expert_used_count: expected 1 to {}, found {}", loader.file().name(),
+                      loader.architecture(), sizes.n_experts, sizes.n_experts_used);
   }
   return {};
 }
