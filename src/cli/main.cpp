@@ -15,6 +15,7 @@
 #include "cli/flag_aliases.h"
 #include "cli/nearest_name.h"
 #include "cli/output.h"
+#include "cli/refused_flags.h"
 
 namespace ferrox {
 namespace {
@@ -81,6 +82,7 @@ ExitCode run_command(const Command& command, std::vector<std::string> arguments)
   app.get_formatter()->column_width(34);
   const auto run = command.add(app);
   arguments = expand_flag_aliases(app, std::move(arguments));
+  if (const auto refused = find_refused_flag(app, arguments)) return report_usage(*refused);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "command_run.h"
 #include "gguf/writer.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox {
 namespace {
@@ -113,6 +114,10 @@ TEST(CommandLine, RefusalsSayWhatWasExpectedOrMeant) {
       {{"bench", "-p", "x"}, "expected numbers such as 512"},
       {{"bench", "-o", "xml"}, "--output: expected md, json, jsonl or csv, found 'xml'"},
       {{"serve", "--log-level", "loud"}, "loud"},
+      {{"run", "-ngl", "99", "x"}, "-ngl: ferrox runs on the CPU alone"},
+      {{"serve", "--n-gpu-layers=99"}, "--n-gpu-layers: ferrox runs on the CPU alone"},
+      {{"bench", "-fa", "1"}, "-fa: attention is always computed in tiles"},
+      {{"chat", "--no-mmap"}, "--no-mmap: model files are always mapped"},
   };
   for (const auto& [arguments, message] : refusals) {
     const auto result = run_ferrox(arguments);
@@ -201,6 +206,22 @@ TEST(CommandLine, WhatAFileSaysNeverReachesTheTerminalRawOrAtLength) {
     EXPECT_LT(result.err.size(), 3000u);
   }
   std::filesystem::remove(path);
+}
+
+TEST(CommandLine, AWordThatLooksLikeARefusedFlagIsStillAWord) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"-p", "-ngl"}, {"--", "-ngl"}, {"-q", "--stop", "-fa", "hi"}}) {
+    std::vector<std::string> arguments = {"run", "-n", "1", "-t", "1"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    EXPECT_EQ(run_ferrox(arguments).exit_code, 0) << words[0];
+  }
+}
+
+TEST(CommandLine, HelpNamesEveryKvType) {
+  for (const std::string command : {"bench", "logits", "run", "serve", "perplexity"}) {
+    const auto help = run_ferrox({command, "--help"}).out;
+    for (const KvType& type : kKvTypes) EXPECT_THAT(help, HasSubstr(std::string(type.name))) << command;
+  }
 }
 
 TEST(CommandLine, LlamaCppShortFlagsAreUnderstood) {

@@ -112,7 +112,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("-o,--out", arguments->out, "the file to write")->required()->check(not_empty());
   app.add_option("--chunk", arguments->chunk, "tokens of one pass; 0: as many as fit")
       ->check(number_within(0, 1 << 20));
-  app.add_option("--kv-type", arguments->kv_type, "element type of cached keys and values: f32, f16, bf16");
+  app.add_option("--kv-type", arguments->kv_type, "element type of cached keys and values: " + kv_type_names());
   return [arguments] { return run(*arguments); };
 }
 
