@@ -3,10 +3,15 @@
 
 #include <cstdint>
 
+#include "base/cgroup.h"
+
 namespace ferrox {
 
-/// min(CPUs this process may be scheduled on, ceil of the cgroup's CPU quota); at least 1.
+/// min(CPUs this process may be scheduled on, CPUs of the cgroup's set, ceil of its CPU quota); at least 1.
 int available_threads();
+
+/// The same for a machine whose scheduler allows n_schedulable CPUs.
+int threads_within(int n_schedulable, const CgroupLimits& limits);
 
 /// min(MemAvailable, what the cgroup (v1 or v2) leaves), in bytes.
 uint64_t available_memory_bytes();
