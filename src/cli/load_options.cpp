@@ -106,11 +106,11 @@ void add_thread_option(CLI::App& app, int& n_threads) {
 
 void add_memory_options(CLI::App& app, LoadArguments& arguments) {
   constexpr const char* kMemory = "Memory";
-  const auto add = [&](const char* flags, std::string& value, const char* help) {
+  const auto add = [&](const char* flags, std::string& value, const std::string& help) {
     app.add_option(flags, value, help)->capture_default_str()->check(not_empty())->group(kMemory);
   };
   add("-c,--ctx-size", arguments.context, "positions of one request; auto: as trained, or what memory holds");
-  add("--cache-type-k", arguments.k_type, "element type of cached keys: f16, bf16, f32, q8_0, q4_0, turbo4");
+  add("--cache-type-k", arguments.k_type, "element type of cached keys: " + kv_type_names());
   add("--cache-type-v", arguments.v_type, "element type of cached values");
   add("--kv-bytes,--kv-size", arguments.kv_bytes, "memory for keys and values, such as 2G");
   add("--memory-budget", arguments.memory_budget, "memory for everything, such as 8G; otherwise what is free");
@@ -127,6 +127,8 @@ void add_load_options(CLI::App& app, LoadArguments& arguments) {
   };
   auto* given = add("--chat-template", arguments.chat_template, "Jinja text that replaces the model's chat template");
   add("--chat-template-file", arguments.chat_template_file, "the same, from a file")->excludes(given);
+  app.add_flag("--mlock", arguments.engine.lock_weights, "keep the weights in memory: never swapped, never read again")
+      ->group(kGroup);
   add("--log-level", arguments.log_level, "trace, debug, info, warn, error, off");
 }
 

@@ -22,6 +22,7 @@ namespace ferrox {
 struct EngineOptions {
   std::optional<std::filesystem::path> model_path;  ///< absent: the bundled model
   std::optional<std::string> chat_template;         ///< Jinja source that replaces the file's
+  bool lock_weights = false;                        ///< keep them in memory: never swapped, never read again
   int n_threads = 0;                                ///< 0: what this process may use
   int64_t context_length = 0;                       ///< most positions of one request; 0: as trained, capped by memory
   int32_t n_parallel = 16;                          ///< most requests that run at once

@@ -4,6 +4,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "base/memory_lock.h"
 #include "engine/bundled_model.h"
 #include "gguf/in_file.h"
 
@@ -74,6 +75,15 @@ Result<void> check_vocabulary(const EngineParts& parts) {
                     parts.file->name(), n_tokens, n_rows);
 }
 
+Result<void> lock_weights(const EngineOptions& options, const GgufFile& file) {
+  if (!options.model_path) {
+    TRY_ASSIGN(const auto bytes, bundled_model());
+    return lock_in_memory(bytes);
+  }
+  for (const FileMap& map : file.maps()) TRY(lock_in_memory(map.bytes()));
+  return {};
+}
+
 }  // namespace
 
 Result<EngineParts> load_parts(const EngineOptions& options) {
@@ -87,6 +97,7 @@ Result<EngineParts> load_parts(const EngineOptions& options) {
   TRY_ASSIGN(parts.model, in_file(*parts.file, load_model(*parts.file, ModelOptions{batch_rows})));
   TRY(check_vocabulary(parts));
   read_in(*parts.file, options.on_load_progress);
+  if (options.lock_weights) TRY(in_file(*parts.file, lock_weights(options, *parts.file)));
   return parts;
 }
 

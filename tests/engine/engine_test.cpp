@@ -10,6 +10,7 @@
 #include "engine/evaluator.h"
 #include "engine/event_channel.h"
 #include "support/event_log.h"
+#include "support/locked_memory.h"
 #include "support/temp_folder.h"
 #include "support/tiny_model.h"
 #include "support/tiny_vocabulary.h"
@@ -89,6 +90,15 @@ TEST_F(TinyEngine, SaysWhatItLoaded) {
   EXPECT_EQ(progress.back(), 1.0);
 }
 
+TEST_F(TinyEngine, LocksItsWeightsWhenAsked) {
+  const uint64_t before = testing::locked_kib();
+  EngineOptions locked = options();
+  locked.lock_weights = true;
+  const auto engine = Engine::load(locked);
+  if (!engine) GTEST_SKIP() << engine.error().message;
+  EXPECT_GE(testing::locked_kib(), before + (*engine)->shape().weight_bytes / 1024);
+}
+
 TEST_F(TinyEngine, StreamsThroughAChannel) {
   const std::unique_ptr<Engine> engine = load(options());
   EventChannel channel;
@@ -137,7 +147,7 @@ TEST_F(TinyEngine, GreedyAnswersFollowTheEvaluatorsLogits) {
   Evaluator evaluator = *Evaluator::load(engine->file(), {.n_threads = 1});
   std::vector<int32_t> next = request.prompt;
   for (const int32_t id : got) {
-    const std::vector<float> logits = *evaluator.append(next, Evaluator::Logits::kLast);
+    const std::span<const float> logits = *evaluator.append(next, Evaluator::Logits::kLast);
     EXPECT_EQ(id, std::max_element(logits.begin(), logits.end()) - logits.begin());
     next = {id};
   }
