@@ -15,9 +15,29 @@
 namespace ferrox {
 namespace {
 
-/// Every attention kind of an evaluator's store has as many.
-size_t n_pages_of(const PagedStore& store) {
-  return store.n_pages().empty() ? 0 : static_cast<size_t>(store.n_pages().front());
+/// A sequence owns its share of the store, page by page in order.
+struct Sequence {
+  std::vector<int32_t> pages;
+  std::vector<PageTable> tables;  // of each attention kind
+  int64_t length = 0;
+};
+
+int64_t pages_of_sequence(const EvaluatorOptions& options) {
+  return kv_pages_for(std::max<int64_t>(options.n_positions, 1), options.page_rows);
+}
+
+std::vector<Sequence> share_pages(const ModelShape& shape, const EvaluatorOptions& options) {
+  const auto n_kinds = static_cast<size_t>(attention_kinds(shape.kv_layers).size());
+  const auto n_pages = static_cast<size_t>(pages_of_sequence(options));
+  std::vector<Sequence> sequences(static_cast<size_t>(options.n_sequences));
+  int32_t next = 0;
+  for (Sequence& sequence : sequences) {
+    sequence.pages.resize(n_pages);
+    std::iota(sequence.pages.begin(), sequence.pages.end(), next);
+    sequence.tables.assign(n_kinds, sequence.pages);
+    next += static_cast<int32_t>(n_pages);
+  }
+  return sequences;
 }
 
 }  // namespace
@@ -26,28 +46,28 @@ struct Evaluator::Impl {
   std::unique_ptr<Model> model;
   PagedStore store;
   ThreadPool pool;
-  std::vector<int32_t> pages;     // the sequence owns the whole store, page by page in order
-  std::vector<PageTable> tables;  // of each attention kind
+  std::vector<Sequence> sequences;
+  std::vector<float> logits;  // of the last call: grown once, since fresh memory for each row costs more than a norm
   int32_t batch_rows;
-  int64_t length = 0;
 
-  Impl(std::unique_ptr<Model> loaded, PagedStore kv, int n_threads, int32_t rows)
-      : model(std::move(loaded)), store(std::move(kv)), pool(n_threads), pages(n_pages_of(store)), batch_rows(rows) {
-    std::iota(pages.begin(), pages.end(), 0);
-    tables.assign(static_cast<size_t>(attention_kinds(model->shape().kv_layers).size()), pages);
+  Impl(std::unique_ptr<Model> loaded, PagedStore kv, int n_threads, const EvaluatorOptions& options)
+      : model(std::move(loaded)),
+        store(std::move(kv)),
+        pool(n_threads),
+        sequences(share_pages(model->shape(), options)),
+        batch_rows(options.batch_rows) {}
+
+  void forward(Sequence& sequence, std::span<const int32_t> tokens, std::span<const int32_t> logit_rows, float* out) {
+    const BatchSegment segment{static_cast<int32_t>(tokens.size()), sequence.length, sequence.tables};
+    model->forward(Batch{tokens, {&segment, 1}, logit_rows}, store.layers(), pool, out);
+    sequence.length += segment.n_rows;
   }
 
-  void forward(std::span<const int32_t> tokens, std::span<const int32_t> logit_rows, float* logits) {
-    const BatchSegment segment{static_cast<int32_t>(tokens.size()), length, tables};
-    model->forward(Batch{tokens, {&segment, 1}, logit_rows}, store.layers(), pool, logits);
-    length += segment.n_rows;
-  }
-
-  Result<void> check(std::span<const int32_t> tokens) const {
-    const int64_t room = static_cast<int64_t>(pages.size()) * store.page_rows();
-    if (static_cast<int64_t>(tokens.size()) > room - length) {
+  Result<void> check(const Sequence& sequence, std::span<const int32_t> tokens) const {
+    const int64_t room = static_cast<int64_t>(sequence.pages.size()) * store.page_rows();
+    if (static_cast<int64_t>(tokens.size()) > room - sequence.length) {
       return make_error(ErrorCode::kContextLength, "{} tokens after {}: expected at most {} positions", tokens.size(),
-                        length, room);
+                        sequence.length, room);
     }
     const int32_t n_vocab = model->shape().n_vocab;
     for (const int32_t token : tokens) {
@@ -56,6 +76,12 @@ struct Evaluator::Impl {
     }
     return {};
   }
+
+  std::span<float> take_logits(size_t n_rows) {
+    const size_t n_floats = n_rows * static_cast<size_t>(model->shape().n_vocab);
+    if (logits.size() < n_floats) logits.resize(n_floats);
+    return std::span(logits).first(n_floats);
+  }
 };
 
 namespace {
@@ -63,10 +89,11 @@ namespace {
 Result<PagedStore> make_store(const ModelShape& shape, const EvaluatorOptions& options) {
   const KvLayout layout{shape.kv_layers, options.page_rows, options.k_type, options.v_type};
   TRY(validate_layout(layout));
-  const int64_t n_pages = kv_pages_for(std::max<int64_t>(options.n_positions, 1), options.page_rows);
+  const int64_t n_pages = pages_of_sequence(options) * options.n_sequences;
   if (n_pages > std::numeric_limits<int32_t>::max()) {
-    return make_error(ErrorCode::kMemoryBudget, "kv memory: {} positions are more than pages can be numbered for",
-                      options.n_positions);
+    return make_error(ErrorCode::kMemoryBudget,
+                      "kv memory: {} positions of {} sequences are more than pages can be numbered for",
+                      options.n_positions, options.n_sequences);
   }
   const uint64_t page_bytes = kv_page_bytes(layout);
   const uint64_t available_bytes = available_memory_bytes();
@@ -86,21 +113,23 @@ Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;
 
 Result<Evaluator> Evaluator::load(const GgufFile& file, const EvaluatorOptions& options) {
-  TRY_ASSIGN(auto model, load_model(file, ModelOptions{options.batch_rows}));
+  CHECK(options.n_sequences >= 1, "there is a sequence to evaluate");
+  TRY_ASSIGN(auto model, load_model(file, ModelOptions{std::max(options.batch_rows, options.n_sequences)}));
   TRY_ASSIGN(auto store, make_store(model->shape(), options));
   const int n_threads = options.n_threads > 0 ? options.n_threads : available_threads();
-  return Evaluator(std::make_unique<Impl>(std::move(model), std::move(store), n_threads, options.batch_rows));
+  return Evaluator(std::make_unique<Impl>(std::move(model), std::move(store), n_threads, options));
 }
 
 const ModelShape& Evaluator::shape() const { return impl_->model->shape(); }
 int Evaluator::n_threads() const { return impl_->pool.n_threads(); }
-int64_t Evaluator::length() const { return impl_->length; }
+int64_t Evaluator::length(int32_t sequence) const { return impl_->sequences[static_cast<size_t>(sequence)].length; }
 
-Result<std::vector<float>> Evaluator::append(std::span<const int32_t> tokens, Logits wanted) {
-  TRY(impl_->check(tokens));
+Result<std::span<const float>> Evaluator::append(std::span<const int32_t> tokens, Logits wanted, int32_t index) {
+  Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
+  TRY(impl_->check(sequence, tokens));
   const auto n_vocab = static_cast<size_t>(shape().n_vocab);
   const size_t n_rows = wanted == Logits::kAll ? tokens.size() : (wanted == Logits::kLast && !tokens.empty() ? 1 : 0);
-  std::vector<float> logits(n_rows * n_vocab);
+  const std::span<float> logits = impl_->take_logits(n_rows);
   const auto batch_rows = static_cast<size_t>(impl_->batch_rows);
   for (size_t first = 0; first < tokens.size(); first += batch_rows) {
     const auto chunk = tokens.subspan(first, std::min(batch_rows, tokens.size() - first));
@@ -112,14 +141,33 @@ Result<std::vector<float>> Evaluator::append(std::span<const int32_t> tokens, Lo
       rows.push_back(static_cast<int32_t>(chunk.size()) - 1);
     }
     const size_t first_row = wanted == Logits::kAll ? first : 0;
-    impl_->forward(chunk, rows, logits.data() + first_row * n_vocab);
+    impl_->forward(sequence, chunk, rows, logits.data() + first_row * n_vocab);
   }
   return logits;
 }
 
-void Evaluator::truncate(int64_t n) {
-  CHECK(n >= 0 && n <= impl_->length, "only computed positions can be forgotten");
-  impl_->length = n;
+Result<std::span<const float>> Evaluator::step(std::span<const int32_t> tokens) {
+  CHECK(tokens.size() <= impl_->sequences.size(), "a step has a token for each of the first sequences");
+  std::vector<BatchSegment> segments;
+  std::vector<int32_t> rows(tokens.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Sequence& sequence = impl_->sequences[i];
+    TRY(impl_->check(sequence, tokens.subspan(i, 1)));
+    segments.push_back({1, sequence.length, sequence.tables});
+  }
+  const std::span<float> logits = impl_->take_logits(tokens.size());
+  impl_->model->forward(Batch{tokens, segments, rows}, impl_->store.layers(), impl_->pool, logits.data());
+  for (size_t i = 0; i < tokens.size(); ++i) ++impl_->sequences[i].length;
+  return logits;
+}
+
+void Evaluator::set_profile(Profile* profile) { impl_->pool.set_profile(profile); }
+
+void Evaluator::truncate(int64_t n, int32_t index) {
+  Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
+  CHECK(n >= 0 && n <= sequence.length, "only computed positions can be forgotten");
+  sequence.length = n;
 }
 
 }  // namespace ferrox

@@ -1,4 +1,4 @@
-// What are a model's logits for given tokens? One sequence without sampling: for comparisons and measurements.
+// What are a model's logits for given tokens? Sequences without sampling: for comparisons and measurements.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/profile.h"
 #include "base/result.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
@@ -14,10 +15,11 @@ namespace ferrox {
 
 struct EvaluatorOptions {
   int n_threads = 0;          ///< 0: what this process may use
-  int64_t n_positions = 512;  ///< room in the KV memory
-  int32_t batch_rows = 512;   ///< most rows of one forward pass
+  int64_t n_positions = 512;  ///< room in the KV memory, for each sequence
+  int32_t n_sequences = 1;
+  int32_t batch_rows = 512;  ///< most rows of one forward pass
   int32_t page_rows = 32;
-  DType k_type = DType::kF16;  ///< F16, BF16 or F32
+  DType k_type = DType::kF16;  ///< one of kKvTypes
   DType v_type = DType::kF16;
 };
 
@@ -33,17 +35,25 @@ class Evaluator {
 
   const ModelShape& shape() const;
   int n_threads() const;
-  int64_t length() const;  ///< positions computed so far
+  int64_t length(int32_t sequence = 0) const;  ///< positions computed so far
 
   /// Which rows' logits are wanted.
   enum class Logits { kNone, kLast, kAll };
 
-  /// Computes `tokens` at positions length(), length() + 1, ... in passes of batch_rows, and returns the wanted rows:
-  /// [rows][n_vocab]. Errors: a token outside the vocabulary, more positions than there is room for.
-  Result<std::vector<float>> append(std::span<const int32_t> tokens, Logits wanted);
+  /// Computes `tokens` at the sequence's next positions in passes of batch_rows, and gives the wanted rows,
+  /// [rows][n_vocab], valid until the next call. Errors: a token outside the vocabulary, more positions than there is
+  /// room for.
+  Result<std::span<const float>> append(std::span<const int32_t> tokens, Logits wanted, int32_t sequence = 0);
 
-  /// Forgets positions n and later; n <= length().
-  void truncate(int64_t n);
+  /// Computes the next token of sequences 0, 1, ... in one pass: tokens is [n], of at most n_sequences, the logits are
+  /// [n][n_vocab]. Errors as append.
+  Result<std::span<const float>> step(std::span<const int32_t> tokens);
+
+  /// Charges what is computed from now on to `profile`, which must outlive that; nullptr: to none.
+  void set_profile(Profile* profile);
+
+  /// Forgets positions n and later; n <= length(sequence).
+  void truncate(int64_t n, int32_t sequence = 0);
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/command.h"
+#include "cli/load_options.h"
 #include "tensor/format.h"
 
 namespace ferrox {
@@ -31,6 +32,11 @@ TEST(Docs, TheCommandLinePageNamesEveryCommandAndFlag) {
       EXPECT_TRUE(named) << (*command)->name << " " << option->get_name();
     }
   }
+}
+
+TEST(Docs, TheCommandLinePageNamesEveryKvType) {
+  const std::string page = text_of(FERROX_SOURCE_DIR "/docs/cli.md");
+  EXPECT_NE(page.find("cached keys and values: " + kv_type_names() + " |"), std::string::npos);
 }
 
 TEST(Docs, TheFormatsPageHasARowPerFormat) {
