@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/profile.h"
 
 namespace ferrox {
 namespace {
@@ -38,9 +39,18 @@ struct ThreadPool::State {
   int64_t n_chunks = 0;
   Trampoline call = nullptr;
   const void* work = nullptr;
+  bool is_metered = false;
+  std::atomic<int64_t> busy_ns{0};  ///< of all threads, when metered
   std::vector<std::thread> workers;
 
   void claim_chunks(int thread) {
+    if (!is_metered) return claim_all(thread);
+    const auto started = Profile::Clock::now();
+    claim_all(thread);
+    busy_ns.fetch_add(std::chrono::nanoseconds(Profile::Clock::now() - started).count(), std::memory_order_relaxed);
+  }
+
+  void claim_all(int thread) {
     for (;;) {
       const int64_t chunk = next_chunk.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= n_chunks) return;
@@ -105,6 +115,11 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::run_erased(int64_t n_chunks, Trampoline call, const void* work) {
   if (n_chunks <= 0) return;
+  if (profile_ != nullptr) return run_metered(n_chunks, call, work);
+  run_chunks(n_chunks, call, work);
+}
+
+void ThreadPool::run_chunks(int64_t n_chunks, Trampoline call, const void* work) {
   if (n_threads_ == 1 || n_chunks == 1) {
     for (int64_t chunk = 0; chunk < n_chunks; ++chunk) call(work, chunk, 0);
     return;
@@ -119,6 +134,18 @@ void ThreadPool::run_erased(int64_t n_chunks, Trampoline call, const void* work)
   state_->wake_workers();
   state_->claim_chunks(0);
   state_->close_and_wait();
+}
+
+void ThreadPool::run_metered(int64_t n_chunks, Trampoline call, const void* work) {
+  const auto started = Profile::Clock::now();
+  state_->busy_ns.store(0, std::memory_order_relaxed);
+  state_->is_metered = true;
+  run_chunks(n_chunks, call, work);
+  state_->is_metered = false;
+  const int64_t wall_ns = std::chrono::nanoseconds(Profile::Clock::now() - started).count();
+  const bool ran_alone = n_threads_ == 1 || n_chunks == 1;  // on the caller
+  const int64_t busy_ns = ran_alone ? wall_ns : state_->busy_ns.load(std::memory_order_relaxed);
+  profile_->current().waiting_ns += std::max<int64_t>(0, wall_ns - busy_ns / n_threads_);
 }
 
 }  // namespace ferrox

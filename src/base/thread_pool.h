@@ -8,6 +8,8 @@
 
 namespace ferrox {
 
+class Profile;
+
 /// n_threads - 1 workers plus the caller. Workers spin for a short while after each call and then sleep.
 /// One thread at a time may call run.
 class ThreadPool {
@@ -19,6 +21,11 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int n_threads() const { return n_threads_; }
+
+  /// While a profile is set, what threads wait inside `run` is charged to its open scope. It must outlive its use;
+  /// nullptr, as at first: none.
+  void set_profile(Profile* profile) { profile_ = profile; }
+  Profile* profile() const { return profile_; }
 
   /// Calls work(chunk, thread) once for each chunk in [0, n_chunks), chunks claimed in ascending order by whichever
   /// thread is free; thread is in [0, n_threads). Returns when all are done. `work` must not throw.
@@ -34,8 +41,11 @@ class ThreadPool {
   struct State;
 
   void run_erased(int64_t n_chunks, Trampoline call, const void* work);
+  void run_chunks(int64_t n_chunks, Trampoline call, const void* work);
+  void run_metered(int64_t n_chunks, Trampoline call, const void* work);
 
   int n_threads_;
+  Profile* profile_ = nullptr;
   std::unique_ptr<State> state_;
 };
 

@@ -54,6 +54,32 @@ Result<void> check_threads(const std::vector<int64_t>& threads) {
   return {};
 }
 
+Result<void> check_sequences(const std::vector<int64_t>& sequences) {
+  for (const int64_t n : sequences) {
+    if (n >= 1 && n <= kMostSequences) continue;
+    return make_error(ErrorCode::kInvalidArgument, "sequences: expected 1 to {}, found {}", kMostSequences, n);
+  }
+  return {};
+}
+
+/// What is run at each depth: a prompt's length and a generation's.
+using Pair = std::pair<int64_t, int64_t>;
+
+Result<std::vector<Pair>> read_pairs(const BenchLists& lists) {
+  TRY_ASSIGN(const auto prompts, parse_number_list(lists.n_prompt));
+  TRY_ASSIGN(const auto generations, parse_number_list(lists.n_gen));
+  std::vector<Pair> pairs;
+  for (const int64_t n : prompts) pairs.emplace_back(n, 0);
+  for (const int64_t n : generations) pairs.emplace_back(0, n);
+  for (const auto& text : lists.prompt_gen) {
+    TRY_ASSIGN(const auto pair, parse_number_list(text));
+    if (pair.size() != 2) return malformed(text);
+    pairs.emplace_back(pair[0], pair[1]);
+  }
+  std::erase_if(pairs, [](const Pair& pair) { return pair.first + pair.second == 0; });
+  return pairs;
+}
+
 }  // namespace
 
 Result<std::vector<int64_t>> parse_number_list(const std::string& text) {
@@ -70,25 +96,20 @@ Result<std::vector<int64_t>> parse_number_list(const std::string& text) {
 }
 
 Result<std::vector<BenchTest>> plan_bench(const BenchLists& lists) {
-  TRY_ASSIGN(const auto prompts, parse_number_list(lists.n_prompt));
-  TRY_ASSIGN(const auto generations, parse_number_list(lists.n_gen));
+  TRY_ASSIGN(const auto pairs, read_pairs(lists));
   TRY_ASSIGN(const auto depths, parse_number_list(lists.n_depth));
   TRY_ASSIGN(const auto threads, parse_number_list(lists.n_threads));
+  TRY_ASSIGN(const auto sequences, parse_number_list(lists.n_parallel));
   TRY(check_threads(threads));
-  std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (const int64_t n : prompts) pairs.emplace_back(n, 0);
-  for (const int64_t n : generations) pairs.emplace_back(0, n);
-  for (const auto& text : lists.prompt_gen) {
-    TRY_ASSIGN(const auto pair, parse_number_list(text));
-    if (pair.size() != 2) return malformed(text);
-    pairs.emplace_back(pair[0], pair[1]);
-  }
+  TRY(check_sequences(sequences));
   std::vector<BenchTest> tests;
   for (const int64_t n_threads : threads) {
-    for (const int64_t n_depth : depths) {
-      for (const auto& [n_prompt, n_gen] : pairs) {
-        if (n_prompt + n_gen == 0) continue;
-        tests.push_back({n_prompt, n_gen, n_depth, static_cast<int32_t>(n_threads)});
+    for (const int64_t n_sequences : sequences) {
+      for (const int64_t n_depth : depths) {
+        for (const auto& [n_prompt, n_gen] : pairs) {
+          tests.push_back(
+              {n_prompt, n_gen, n_depth, static_cast<int32_t>(n_threads), static_cast<int32_t>(n_sequences)});
+        }
       }
     }
   }
@@ -102,6 +123,7 @@ std::string bench_test_name(const BenchTest& test) {
   std::string name;
   if (test.n_prompt > 0) name += fmt::format("pp{}", test.n_prompt);
   if (test.n_gen > 0) name += fmt::format("{}tg{}", name.empty() ? "" : "+", test.n_gen);
+  if (test.n_sequences > 1) name += fmt::format(" x{}", test.n_sequences);
   if (test.n_depth > 0) name += fmt::format(" @ d{}", test.n_depth);
   return name;
 }

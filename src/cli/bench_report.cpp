@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "base/version.h"
+#include "cli/bench_profile.h"
 
 namespace ferrox {
 namespace {
@@ -49,6 +50,7 @@ Json row_json(const BenchContext& context, const BenchRow& row) {
             {"n_prompt", row.test.n_prompt},
             {"n_gen", row.test.n_gen},
             {"n_depth", row.test.n_depth},
+            {"n_parallel", row.test.n_sequences},
             {"test_time", row.test_time},
             {"avg_ns", static_cast<int64_t>(mean(ns))},
             {"stddev_ns", static_cast<int64_t>(sample_deviation(ns))},
@@ -58,6 +60,7 @@ Json row_json(const BenchContext& context, const BenchRow& row) {
             {"samples_ns", row.samples_ns},
             {"samples_ts", ts}};
   add_limits(context, row, json);
+  if (row.profile) json["profile"] = profile_json(*row.profile);
   return json;
 }
 
@@ -73,6 +76,14 @@ std::string limits_text(const std::vector<BenchRow>& rows) {
   const MachineLimits limits = median_limits(samples);
   return fmt::format("\nThis machine, measured in between: read {:.1f} GB/s, int8 {:.0f} GOPS, f32 {:.0f} GFLOPS.\n",
                      limits.read_bytes * 1e-9, limits.int8_operations * 1e-9, limits.f32_operations * 1e-9);
+}
+
+/// What the figures of a profile are divided by: a prompt of each sequence, or a step of generation.
+ProfileUnit profile_unit(const BenchRow& row) {
+  const auto n_repetitions = static_cast<int64_t>(row.samples_ns.size());
+  const bool is_generation = row.test.n_prompt == 0;
+  return {fmt::format("{}, {}", bench_test_name(row.test), is_generation ? "a step" : "a run"),
+          is_generation ? n_repetitions * row.test.n_gen : n_repetitions};
 }
 
 std::string markdown(const BenchContext& context, const std::vector<BenchRow>& rows) {
@@ -96,7 +107,11 @@ std::string markdown(const BenchContext& context, const std::vector<BenchRow>& r
     if (has_peer) out += fmt::format(" {:>10.2f} | {:>6.2f} |", median(row.peer_ts), median(ts) / median(row.peer_ts));
     out += '\n';
   }
-  return out + limits_text(rows);
+  out += limits_text(rows);
+  for (const auto& row : rows) {
+    if (row.profile) out += profile_text(*row.profile, profile_unit(row), row.limits);
+  }
+  return out;
 }
 
 // Every field of the JSON row that holds one value.
@@ -106,7 +121,7 @@ std::string csv(const BenchContext& context, const std::vector<BenchRow>& rows) 
     std::vector<std::string> names, values;
     const Json json = row_json(context, row);
     for (const auto& [name, value] : json.items()) {
-      if (value.is_array()) continue;
+      if (value.is_structured()) continue;
       names.push_back(name);
       values.push_back(value.is_string() ? Json(value.get<std::string>()).dump() : fmt::format("\"{}\"", value.dump()));
     }
@@ -121,22 +136,22 @@ std::string csv(const BenchContext& context, const std::vector<BenchRow>& rows) 
 std::optional<LimitShare> limit_share(const ModelWork& work, const BenchRow& row) {
   const auto n_prompt = static_cast<double>(row.test.n_prompt);
   const auto n_gen = static_cast<double>(row.test.n_gen);
+  if (n_prompt > 0 && n_gen > 0) return std::nullopt;
   const double tokens_a_second = median(samples_ts(row));
-  if (n_gen == 0 && n_prompt > 0) {
-    const double operations = 2 * (work.layer_weights + work.logit_weights / n_prompt) * tokens_a_second;
-    if (work.is_float) return LimitShare{"f32", operations / row.limits.f32_operations};
-    return LimitShare{"int8", operations / row.limits.int8_operations};
-  }
-  if (n_prompt == 0 && n_gen > 0) {
-    const double positions = static_cast<double>(row.test.n_depth) + n_gen / 2;
-    const double bytes = work.layer_bytes + work.logit_bytes + work.kv_bytes_per_token * positions;
-    return LimitShare{"read", bytes * tokens_a_second / row.limits.read_bytes};
-  }
-  return std::nullopt;
+  const double logits_a_token = n_prompt > 0 ? 1 / n_prompt : 1;
+  const double operations = 2 * (work.layer_weights + work.logit_weights * logits_a_token) * tokens_a_second;
+  const LimitShare arithmetic = work.is_float ? LimitShare{"f32", operations / row.limits.f32_operations}
+                                              : LimitShare{"int8", operations / row.limits.int8_operations};
+  if (n_gen == 0) return arithmetic;
+  const auto n_rows = static_cast<double>(row.test.n_sequences);
+  const double positions = static_cast<double>(row.test.n_depth) + n_gen / 2;
+  const double step_bytes = step_weight_bytes(work, n_rows) + n_rows * work.kv_bytes_per_token * positions;
+  const LimitShare reading{"read", step_bytes * tokens_a_second / n_rows / row.limits.read_bytes};
+  return reading.share >= arithmetic.share ? reading : arithmetic;
 }
 
 std::vector<double> samples_ts(const BenchRow& row) {
-  const auto n_tokens = static_cast<double>(row.test.n_prompt + row.test.n_gen);
+  const auto n_tokens = static_cast<double>((row.test.n_prompt + row.test.n_gen) * row.test.n_sequences);
   std::vector<double> samples;
   for (const int64_t ns : row.samples_ns)
     samples.push_back(n_tokens * 1e9 / static_cast<double>(std::max<int64_t>(ns, 1)));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/profile.h"
 #include "base/result.h"
 #include "cli/bench_plan.h"
 #include "cli/machine_limits.h"
@@ -31,10 +32,11 @@ struct BenchContext {
 /// One test, measured.
 struct BenchRow {
   BenchTest test;
-  std::string test_time;            ///< UTC, ISO 8601
-  std::vector<int64_t> samples_ns;  ///< one per repetition
-  MachineLimits limits;             ///< measured between the repetitions
-  std::vector<double> peer_ts;      ///< the peer's tokens a second, taken in turn with ours
+  std::string test_time;                    ///< UTC, ISO 8601
+  std::vector<int64_t> samples_ns;          ///< one per repetition
+  MachineLimits limits;                     ///< measured between the repetitions
+  std::vector<double> peer_ts;              ///< the peer's tokens a second, taken in turn with ours
+  std::optional<ProfileNode> profile = {};  ///< of all repetitions
 };
 
 /// What bounds a test, and how near it came.
@@ -44,10 +46,11 @@ struct LimitShare {
 };
 
 /// Absent for a prompt with generation, which has two limits. Prompts are judged by the operations of their matrix
-/// products, generation by the bytes of weights, K and V that a token reads.
+/// products, generation by the bytes of weights, K and V that a step reads or, where sequences are so many that it is
+/// the nearer limit, by the operations.
 std::optional<LimitShare> limit_share(const ModelWork& work, const BenchRow& row);
 
-/// Tokens a second of each sample.
+/// Tokens a second of each sample, of all sequences together.
 std::vector<double> samples_ts(const BenchRow& row);
 
 double mean(const std::vector<double>& samples);

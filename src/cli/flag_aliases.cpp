@@ -12,8 +12,9 @@ struct FlagAlias {
 
 // CLI11 reads -np as -n with the value "p", so these are rewritten before it sees them.
 constexpr FlagAlias kFlagAliases[] = {
-    {"-np", "--parallel"},    {"-sys", "--system-prompt"}, {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"},
-    {"-ub", "--ubatch-size"}, {"-no-cnv", "--no-cnv"},     {"-to", "--timeout"},       {"-pg", "--prompt-gen"},
+    {"-np", "--parallel"},      {"-sys", "--system-prompt"}, {"-ctk", "--cache-type-k"},
+    {"-ctv", "--cache-type-v"}, {"-ub", "--ubatch-size"},    {"-no-cnv", "--no-cnv"},
+    {"-to", "--timeout"},       {"-pg", "--prompt-gen"},     {"-npl", "--n-parallel"},
 };
 
 }  // namespace

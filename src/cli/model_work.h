@@ -14,10 +14,16 @@ struct ModelWork {
   double logit_weights = 0;  ///< and in the output matrix
   double layer_bytes = 0;    ///< what those weights take in memory
   double logit_bytes = 0;
+  double expert_bytes = 0;        ///< of all experts, whichever a token is sent to
+  double expert_share = 1;        ///< of the experts, those that one token is sent to
   double kv_bytes_per_token = 0;  ///< K and V of one position in all layers, as f16; 0: unknown
   bool is_float = false;          ///< most bytes are floats: the f32 peak is the limit of a prompt, not the int8 peak
 };
 
 ModelWork count_work(const GgufFile& file);
+
+/// Bytes of weights that a step of n_rows tokens reads: of experts those that at least one of them is sent to, on
+/// average, if each token chooses evenly.
+double step_weight_bytes(const ModelWork& work, double n_rows);
 
 }  // namespace ferrox

@@ -94,6 +94,7 @@ void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape
 }
 
 void finish_rows(const Pass& pass, const Attention& attention, const LayerKv& kv) {
+  const ProfileScope scope(pass.compute.pool.profile(), "rope and store");
   int64_t first_row = 0;
   for (const BatchSegment& segment : pass.batch.segments) {
     pass.compute.pool.run(segment.n_rows, [&](int64_t i, int) {
@@ -209,8 +210,28 @@ std::vector<Piece> cut_units(const Pass& pass, const Attention& attention, const
   return cut;
 }
 
+/// Each row's K and V are read once a segment; a score and its weighted sum take a multiply-add an element.
+Work work_of(const Pass& pass, const Attention& attention, const LayerKv& kv) {
+  const KvLayerShape& shape = kv.shape;
+  const double row_bytes =
+      static_cast<double>(shape.n_kv_heads) * static_cast<double>(kv.view.k_row_bytes + kv.view.v_row_bytes);
+  const double row_operations = 2.0 * attention.n_heads * static_cast<double>(shape.k_dim + shape.v_dim);
+  Work work;
+  for (const BatchSegment& segment : pass.batch.segments) {
+    for (int64_t i = 0; i < segment.n_rows; ++i) {
+      const int64_t n_before = segment.first_position + i + 1;
+      const int64_t n_read = shape.window > 0 ? std::min<int64_t>(shape.window, n_before) : n_before;
+      work.f32_operations += row_operations * static_cast<double>(n_read);
+      if (i + 1 == segment.n_rows) work.bytes += row_bytes * static_cast<double>(n_read);
+    }
+  }
+  return work;
+}
+
 /// Attends with every row of the batch.
 void attend_rows(const Pass& pass, const Attention& attention, const LayerKv& kv) {
+  const ProfileScope scope(pass.compute.pool.profile(), "scores and values");
+  if (Profile* profile = pass.compute.pool.profile()) add_work(profile, work_of(pass, attention, kv));
   const int group = attention.n_heads / kv.shape.n_kv_heads;
   std::vector<Unit> units = split_units(pass.batch, kv.shape.n_kv_heads, std::max(1, kAttentionRows / group));
   if (units.empty()) return;
@@ -234,15 +255,14 @@ void run_attention(const Pass& pass, const Attention& attention, const LayerKv& 
   const LinearJob projections[] = {{&attention.q, &input, buffers.q.data(), attention.q.n_out},
                                    {&attention.k, &input, buffers.k.data(), attention.k.n_out},
                                    {&attention.v, &input, buffers.v.data(), attention.v.n_out}};
-  run_linear(pass.compute, projections);
+  project(pass, "q k v", projections);
   finish_rows(pass, attention, kv);
-
   attend_rows(pass, attention, kv);
 
   Activations attended(buffers.attended.data(), pass.n_rows, attention.out.n_in, attention.out.n_in,
                        buffers.blocks.data());
   const LinearJob projection{&attention.out, &attended, out, pass.n_embd};
-  run_linear(pass.compute, {&projection, 1});
+  project(pass, "output", {&projection, 1});
 }
 
 }  // namespace ferrox

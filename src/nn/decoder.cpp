@@ -38,6 +38,7 @@ class Decoder : public Model {
     CHECK(n_rows <= max_rows_, "a batch fits the scratch that was sized for it");
     CHECK(kv.size() == spec_.layers.size(), "each layer has its store");
     fit_threads(pool.n_threads());
+    const ProfileScope scope(pool.profile(), "forward");
     const Compute compute{kernels_, pool, buffers_.product_scratch.data(), buffers_.product_scratch_stride};
     begin_rows(compute, batch);
     const Pass pass{compute, batch, angles_, buffers_, n_rows, spec_.shape.n_embd};
@@ -58,6 +59,7 @@ class Decoder : public Model {
 
   /// Embeds the tokens and computes the rows' rotations.
   void begin_rows(const Compute& compute, const Batch& batch) {
+    const ProfileScope scope(compute.pool.profile(), "embedding");
     int64_t first_row = 0;
     for (const BatchSegment& segment : batch.segments) {
       compute.pool.run(segment.n_rows, [&](int64_t i, int) {
@@ -96,10 +98,14 @@ class Decoder : public Model {
   }
 
   void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerKv& kv) {
-    run_attention(pass, layer.attention, kv, normed(pass, layer.attention_norm), branch_.data());
     const float* mlp_input = nullptr;
-    if (layer.mlp_input == MlpInput::kLayerInput) mlp_input = normed(pass, layer.mlp_norm);
-    add_branch(pass, layer.attention_post_norm);
+    {
+      const ProfileScope scope(pass.compute.pool.profile(), "attention");
+      run_attention(pass, layer.attention, kv, normed(pass, layer.attention_norm), branch_.data());
+      if (layer.mlp_input == MlpInput::kLayerInput) mlp_input = normed(pass, layer.mlp_norm);
+      add_branch(pass, layer.attention_post_norm);
+    }
+    const ProfileScope scope(pass.compute.pool.profile(), "mlp");
     if (layer.mlp_input == MlpInput::kAfterAttention) mlp_input = normed(pass, layer.mlp_norm);
     std::visit([&](const auto& mlp) { run_mlp(pass, mlp, mlp_input, branch_.data()); }, layer.mlp);
     add_branch(pass, layer.mlp_post_norm);
@@ -107,6 +113,7 @@ class Decoder : public Model {
 
   /// Only rows that want logits go through the last norm and the vocabulary.
   void write_logits(const Compute& compute, const Batch& batch, float* logits) {
+    const ProfileScope scope(compute.pool.profile(), "logits");
     const int64_t n_embd = spec_.shape.n_embd;
     const auto n_wanted = static_cast<int64_t>(batch.logit_rows.size());
     for (int64_t i = 0; i < n_wanted; ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/profile.h"
+
 namespace ferrox {
 namespace {
 
@@ -53,6 +55,17 @@ void run_chunk(const Compute& compute, const Chunk& chunk, int thread) {
   }
 }
 
+/// Each weight is read once, and multiplied with every row.
+Work work_of(const LinearJob& job) {
+  const Linear& linear = *job.linear;
+  const double n_operations =
+      2.0 * static_cast<double>(linear.n_out) * static_cast<double>(linear.n_in * job.input->n_rows());
+  Work work;
+  work.bytes = static_cast<double>(linear.n_out * linear.row_bytes);
+  (linear.kernels->act_kind == ActKind::kFloat ? work.f32_operations : work.int8_operations) = n_operations;
+  return work;
+}
+
 }  // namespace
 
 const ActBlock* Activations::blocks(ActKind kind, const Compute& compute) {
@@ -60,6 +73,7 @@ const ActBlock* Activations::blocks(ActKind kind, const Compute& compute) {
   ActBlock* out = blocks_ + (kind == ActKind::kInt8 ? 0 : n_blocks(n_rows_, width_) / 2);
   if (bool& made = made_[static_cast<int>(kind)]; !made) {
     made = true;
+    const ProfileScope scope(compute.pool.profile(), "quantise");
     compute.pool.run(n_rows_, [&](int64_t row, int) {
       compute.kernels.quantize(x_ + row * stride_, width_, kind, out + row, n_rows_);
     });
@@ -70,6 +84,9 @@ const ActBlock* Activations::blocks(ActKind kind, const Compute& compute) {
 void run_linear(const Compute& compute, std::span<const LinearJob> jobs) {
   std::vector<Chunk> chunks;
   for (const LinearJob& job : jobs) add_chunks(compute, job, chunks);
+  if (Profile* profile = compute.pool.profile()) {
+    for (const LinearJob& job : jobs) add_work(profile, work_of(job));
+  }
   compute.pool.run(static_cast<int64_t>(chunks.size()),
                    [&](int64_t i, int thread) { run_chunk(compute, chunks[static_cast<size_t>(i)], thread); });
 }

@@ -84,6 +84,7 @@ std::vector<Slot> choose_slots(const Pass& pass, const MoeMlp& mlp) {
 }
 
 Visits route(const Pass& pass, const MoeMlp& mlp) {
+  const ProfileScope scope(pass.compute.pool.profile(), "choose experts");
   const std::vector<Slot> chosen = choose_slots(pass, mlp);
   Visits visits;
   visits.first_slot.assign(static_cast<size_t>(mlp.up.n_experts) + 1, 0);
@@ -115,6 +116,8 @@ void activate_row(const KernelTable& kernels, Activation activation, const float
 
 /// gate[row] = activation(gate[row]) * up[row], or activation(gate[row]) where up went to gate's place.
 void activate(const Pass& pass, Activation activation, Gate has_gate, int64_t n_rows, int64_t n_ff) {
+  const ProfileScope scope(pass.compute.pool.profile(), "activation");
+  add_work(pass.compute.pool.profile(), {.f32_operations = 5.0 * static_cast<double>(n_rows * n_ff)});
   float* gate = pass.buffers.gate.data();
   const float* up = pass.buffers.up.data();
   pass.compute.pool.run(n_rows, [&](int64_t row, int) {
@@ -141,7 +144,7 @@ struct ExpertRun {
   const ExpertLinear* experts;
   float* out;
 };
-void run_experts(const Pass& pass, const Visits& routing, const float* x, int64_t width,
+void run_experts(const Pass& pass, const char* name, const Visits& routing, const float* x, int64_t width,
                  std::span<const ExpertRun> runs) {
   std::vector<Linear> linears;
   std::vector<Activations> inputs;
@@ -161,17 +164,18 @@ void run_experts(const Pass& pass, const Visits& routing, const float* x, int64_
       jobs.push_back({&linears.back(), &inputs.back(), run.out + first * n_out, n_out});
     }
   }
-  run_linear(pass.compute, jobs);
+  project(pass, name, jobs);
 }
 
 /// shared[row] = the shared expert's answer, weighted by its gate; [n_rows][n_embd].
 void run_shared(const Pass& pass, const MoeMlp& mlp, const float* x, float* shared) {
+  const ProfileScope scope(pass.compute.pool.profile(), "shared expert");
   run_mlp(pass, mlp.shared, x, shared);
   if (!mlp.shared_gate) return;
   float* gates = shared + pass.n_rows * pass.n_embd;
   Activations input(x, pass.n_rows, pass.n_embd, pass.n_embd, pass.buffers.blocks.data());
   const LinearJob gate{&mlp.shared_gate, &input, gates, 1};
-  run_linear(pass.compute, {&gate, 1});
+  project(pass, "shared gate", {&gate, 1});
   pass.compute.pool.run(pass.n_rows, [&](int64_t row, int) {
     pass.compute.kernels.sigmoid(1, gates + row);
     pass.compute.kernels.scale(gates[row], pass.n_embd, shared + row * pass.n_embd);
@@ -180,6 +184,7 @@ void run_shared(const Pass& pass, const MoeMlp& mlp, const float* x, float* shar
 
 /// out[row] = the answers in expert_out of the row's experts, weighted.
 void add_answers(const Pass& pass, const Visits& visits, int n_used, float* out) {
+  const ProfileScope scope(pass.compute.pool.profile(), "add experts");
   pass.compute.pool.run(pass.n_rows, [&](int64_t row, int) {
     float* sum = out + row * pass.n_embd;
     std::fill_n(sum, pass.n_embd, 0.0f);
@@ -201,16 +206,16 @@ void run_mlp(const Pass& pass, const DenseMlp& mlp, const float* x, float* out) 
   if (has_gate == Gate::kPresent) {
     const LinearJob jobs[] = {{&mlp.gate, &input, buffers.gate.data(), n_ff},
                               {&mlp.up, &input, buffers.up.data(), n_ff}};
-    run_linear(pass.compute, jobs);
+    project(pass, "gate up", jobs);
   } else {
     const LinearJob job{&mlp.up, &input, buffers.gate.data(), n_ff};
-    run_linear(pass.compute, {&job, 1});
+    project(pass, "up", {&job, 1});
   }
   activate(pass, mlp.activation, has_gate, pass.n_rows, n_ff);
   divide_rows(pass, mlp.hidden_divisors, buffers.gate.data());
   Activations hidden(buffers.gate.data(), pass.n_rows, n_ff, n_ff, buffers.blocks.data());
   const LinearJob down{&mlp.down, &hidden, out, pass.n_embd};
-  run_linear(pass.compute, {&down, 1});
+  project(pass, "down", {&down, 1});
 }
 
 void run_mlp(const Pass& pass, const MoeMlp& mlp, const float* x, float* out) {
@@ -218,7 +223,7 @@ void run_mlp(const Pass& pass, const MoeMlp& mlp, const float* x, float* out) {
   if (mlp.shared) run_shared(pass, mlp, x, buffers.shared.data());
   Activations input(x, pass.n_rows, pass.n_embd, pass.n_embd, buffers.blocks.data());
   const LinearJob router{&mlp.router, &input, buffers.router.data(), mlp.router.n_out};
-  run_linear(pass.compute, {&router, 1});
+  project(pass, "router", {&router, 1});
   const Visits visits = route(pass, mlp);
 
   const auto n_slots = static_cast<int64_t>(visits.slots.size());
@@ -228,11 +233,11 @@ void run_mlp(const Pass& pass, const MoeMlp& mlp, const float* x, float* out) {
     std::copy_n(row, pass.n_embd, gathered + i * pass.n_embd);
   });
   const ExpertRun in[] = {{&mlp.gate, buffers.gate.data()}, {&mlp.up, buffers.up.data()}};
-  run_experts(pass, visits, gathered, pass.n_embd, in);
+  run_experts(pass, "gate up", visits, gathered, pass.n_embd, in);
   const int64_t n_ff = mlp.up.first.n_out;
   activate(pass, mlp.activation, Gate::kPresent, n_slots, n_ff);
   const ExpertRun down[] = {{&mlp.down, buffers.expert_out.data()}};
-  run_experts(pass, visits, buffers.gate.data(), n_ff, down);
+  run_experts(pass, "down", visits, buffers.gate.data(), n_ff, down);
   add_answers(pass, visits, mlp.routing.n_used, out);
   if (mlp.shared) add_rows(pass.compute, buffers.shared.data(), 1.0f, pass.n_rows, pass.n_embd, out);
 }

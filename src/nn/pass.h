@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "base/profile.h"
 #include "nn/buffers.h"
 #include "nn/linear.h"
 #include "nn/model.h"
@@ -20,6 +21,12 @@ struct Pass {
   int64_t n_embd;
 };
 
+/// run_linear, with its cost under a name of its own.
+inline void project(const Pass& pass, const char* name, std::span<const LinearJob> jobs) {
+  const ProfileScope scope(pass.compute.pool.profile(), name);
+  run_linear(pass.compute, jobs);
+}
+
 /// out = norm(x) of `width` elements that `offset` elements of the norm's weight come before. x and out may be the
 /// same.
 inline void norm_row(const KernelTable& kernels, const Norm& norm, int64_t offset, const float* x, int64_t width,
@@ -36,6 +43,8 @@ inline void norm_row(const KernelTable& kernels, const Norm& norm, int64_t offse
 /// out[row] = norm(x[row]) for n_rows rows of `width`. x and out may be the same.
 inline void apply_norm(const Compute& compute, const Norm& norm, const float* x, int64_t n_rows, int64_t width,
                        float* out) {
+  const ProfileScope scope(compute.pool.profile(), "norm");
+  add_work(compute.pool.profile(), {.f32_operations = 4.0 * static_cast<double>(n_rows * width)});
   compute.pool.run(
       n_rows, [&](int64_t row, int) { norm_row(compute.kernels, norm, 0, x + row * width, width, out + row * width); });
 }
@@ -43,6 +52,8 @@ inline void apply_norm(const Compute& compute, const Norm& norm, const float* x,
 /// inout[row] += factor * x[row].
 inline void add_rows(const Compute& compute, const float* x, float factor, int64_t n_rows, int64_t width,
                      float* inout) {
+  const ProfileScope scope(compute.pool.profile(), "add");
+  add_work(compute.pool.profile(), {.f32_operations = 2.0 * static_cast<double>(n_rows * width)});
   compute.pool.run(n_rows, [&](int64_t row, int) {
     compute.kernels.add_scaled(x + row * width, factor, width, inout + row * width);
   });

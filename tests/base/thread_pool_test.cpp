@@ -6,8 +6,11 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace ferrox {
@@ -98,6 +101,29 @@ TEST(ThreadPool, ScratchByThreadNumberIsPrivate) {
     pool.run(100, [&](int64_t, int thread) { ++scratch[static_cast<size_t>(thread)]; });
   }
   EXPECT_EQ(std::accumulate(scratch.begin(), scratch.end(), int64_t{0}), 200 * 100);
+}
+
+/// Threads of this process that are in the scheduler's state "running or runnable".
+int count_running_threads() {
+  int n_running = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const size_t name_end = stat.rfind(')');  // the name may hold anything
+    if (name_end != std::string::npos) n_running += stat[name_end + 2] == 'R';
+  }
+  return n_running;
+}
+
+/// A pool that has nothing to do costs nothing: all but this thread come to rest, however long the machine takes.
+TEST(ThreadPool, WorkersFallAsleep) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 2; ++round) {
+    count_runs(pool, 100);
+    while (count_running_threads() > 1) std::this_thread::yield();
+  }
+  EXPECT_EQ(count_runs(pool, 10), std::vector<int>(10, 1));
 }
 
 /// Workers that sleep are woken, and pools that never ran end.

@@ -1,14 +1,12 @@
 // How fast does a model run here? Prompt and generation speed, as llama-bench measures them.
-#include <chrono>
 #include <memory>
-#include <random>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/machine.h"
 #include "cli/bench_plan.h"
 #include "cli/bench_report.h"
+#include "cli/bench_runner.h"
 #include "cli/command.h"
 #include "cli/cpu_name.h"
 #include "cli/load_options.h"
@@ -22,11 +20,10 @@
 #include "engine/evaluator.h"
 #include "gguf/in_file.h"
 #include "kernels/dispatch.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   std::string model_path;
@@ -38,63 +35,7 @@ struct Arguments {
   std::string output = "md";
   std::string peer;
   bool no_warmup = false;
-};
-
-/// Runs tests on one evaluator with random tokens: speed doesn't depend on what they are. The machine's limits and the
-/// peer are measured in turn with them, since a shared machine changes by the second.
-class BenchRunner {
- public:
-  BenchRunner(Evaluator& evaluator, LimitProbe& probe, std::optional<PeerRun> peer)
-      : evaluator_(evaluator), probe_(probe), peer_(std::move(peer)) {}
-
-  Result<BenchRow> run(const BenchTest& test, int32_t n_repetitions, bool warm_up) {
-    BenchRow row{test, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), {}, {}, {}};
-    std::vector<MachineLimits> limits;
-    evaluator_.truncate(0);
-    TRY(prompt(test.n_depth));
-    if (warm_up) {
-      TRY(prompt(test.n_prompt));
-      TRY(generate(std::min<int64_t>(test.n_gen, 1)));
-    }
-    for (int32_t i = 0; i < n_repetitions; ++i) {
-      evaluator_.truncate(test.n_depth);
-      const auto started = Clock::now();
-      TRY(prompt(test.n_prompt));
-      TRY(generate(test.n_gen));
-      row.samples_ns.push_back(std::chrono::nanoseconds(Clock::now() - started).count());
-      limits.push_back(probe_.measure());
-      if (peer_) {
-        TRY_ASSIGN(const double peer_ts, run_peer(*peer_, test));
-        row.peer_ts.push_back(peer_ts);
-      }
-    }
-    row.limits = median_limits(limits);
-    return row;
-  }
-
- private:
-  int32_t random_token() { return static_cast<int32_t>(random_() % static_cast<uint32_t>(evaluator_.shape().n_vocab)); }
-
-  Result<void> prompt(int64_t n_tokens) {
-    if (n_tokens == 0) return {};
-    std::vector<int32_t> tokens(static_cast<size_t>(n_tokens));
-    for (auto& token : tokens) token = random_token();
-    TRY(evaluator_.append(tokens, Evaluator::Logits::kLast));
-    return {};
-  }
-
-  Result<void> generate(int64_t n_tokens) {
-    for (int64_t i = 0; i < n_tokens; ++i) {
-      const int32_t token = random_token();
-      TRY(evaluator_.append({&token, 1}, Evaluator::Logits::kLast));
-    }
-    return {};
-  }
-
-  Evaluator& evaluator_;
-  LimitProbe& probe_;
-  std::optional<PeerRun> peer_;
-  std::mt19937 random_{1};
+  bool profile = false;
 };
 
 Result<EvaluatorOptions> evaluator_options(const Arguments& arguments, const std::vector<BenchTest>& tests) {
@@ -105,8 +46,20 @@ Result<EvaluatorOptions> evaluator_options(const Arguments& arguments, const std
   options.n_positions = 1;
   for (const auto& test : tests) {
     options.n_positions = std::max(options.n_positions, test.n_depth + test.n_prompt + test.n_gen);
+    options.n_sequences = std::max(options.n_sequences, test.n_sequences);
   }
   return options;
+}
+
+double bytes_an_element(const std::string& name) {
+  const auto dtype = kv_type(name);
+  const KvType* type = dtype ? find_kv_type(*dtype) : nullptr;
+  return type != nullptr ? static_cast<double>(type->block_bytes) / type->block_elements : 0.0;
+}
+
+/// What K and V take, over what they would as f16.
+double bytes_beside_f16(const Arguments& arguments) {
+  return (bytes_an_element(arguments.k_type) + bytes_an_element(arguments.v_type)) / (2 * sizeof(uint16_t));
 }
 
 BenchContext bench_context(const Arguments& arguments, const GgufFile& file, const KernelTable& kernels) {
@@ -122,6 +75,7 @@ BenchContext bench_context(const Arguments& arguments, const GgufFile& file, con
   context.type_k = arguments.k_type;
   context.type_v = arguments.v_type;
   context.work = count_work(file);
+  context.work.kv_bytes_per_token *= bytes_beside_f16(arguments);
   context.peer = arguments.peer;
   return context;
 }
@@ -150,7 +104,7 @@ Result<std::vector<BenchRow>> measure(const Arguments& arguments, EvaluatorOptio
       probe.emplace(kernels, test.n_threads, mapped_weights(file));
     }
     BenchRunner runner(*evaluator, *probe, peer_run(arguments, file));
-    TRY_ASSIGN(auto row, runner.run(test, arguments.n_repetitions, !arguments.no_warmup));
+    TRY_ASSIGN(auto row, runner.run(test, {arguments.n_repetitions, !arguments.no_warmup, arguments.profile}));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -163,6 +117,10 @@ ExitCode run(const Arguments& arguments) {
   if (!tests) return report_usage(tests.error());
   const auto options = evaluator_options(arguments, *tests);
   if (!options) return report_usage(options.error());
+  if (!arguments.peer.empty() && options->n_sequences > 1) {
+    return report_usage(make_error(ErrorCode::kInvalidArgument,
+                                   "--compare: llama-bench measures one sequence, leave --n-parallel out"));
+  }
   const auto kernels = active_kernels();
   if (!kernels) return report_failure(kernels.error());
   const auto file = open_model_file(arguments.model_path);
@@ -193,6 +151,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   add_list(app, "-n,--n-gen", arguments->lists.n_gen, "generated tokens");
   add_list(app, "-d,--n-depth", arguments->lists.n_depth, "tokens of context before each test");
   add_list(app, "-t,--threads", arguments->lists.n_threads, "thread counts; 0: what this process may use");
+  add_list(app, "--n-parallel", arguments->lists.n_parallel, "sequences that do each test side by side");
   add_repeatable(app, "--prompt-gen", arguments->lists.prompt_gen, "a prompt and then generation: PP,TG");
   app.add_option("-r,--repetitions", arguments->n_repetitions, "times each test runs")
       ->capture_default_str()
@@ -200,10 +159,12 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("-b,--batch-size,--ubatch-size", arguments->batch_rows, "most tokens of one pass")
       ->capture_default_str()
       ->check(number_within(1, 1 << 16));
-  app.add_option("--cache-type-k", arguments->k_type, "f32, f16 or bf16")->capture_default_str();
-  app.add_option("--cache-type-v", arguments->v_type, "f32, f16 or bf16")->capture_default_str();
+  app.add_option("--cache-type-k", arguments->k_type, "element type of cached keys: " + kv_type_names())
+      ->capture_default_str();
+  app.add_option("--cache-type-v", arguments->v_type, "element type of cached values")->capture_default_str();
   app.add_option("-o,--output", arguments->output, "md, json, jsonl or csv")->capture_default_str();
   app.add_option("--compare", arguments->peer, "a llama-bench to run in turn on the same tests");
+  app.add_flag("--profile", arguments->profile, "also show what a step's and a prompt's time was spent on");
   app.add_flag("--no-warmup", arguments->no_warmup, "measure from the first pass on");
   return [arguments] { return run(*arguments); };
 }
