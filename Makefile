@@ -5,7 +5,7 @@ FERROX := $(BUILD)/ferrox
 CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 30
 
-.PHONY: all build build-all configure demo test test-peers bench bench-kernels bench-peers lint fuzz format clean
+.PHONY: all build build-all configure demo test test-peers bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
 
 all: build
 
@@ -38,8 +38,13 @@ bench-kernels: setup-bench configure  ## micro-benchmarks of the products, as sh
 	cmake --build --preset $(PRESET) --target kernels_bench
 	$(BUILD)/kernels_bench
 
-bench-peers: build  ## in turn with LLAMA_BENCH=path on MODEL=file.gguf, as ratios
-	$(FERROX) bench -m $(MODEL) -p 512 -n 64 -r 3 --compare $(LLAMA_BENCH)
+bench-peers: build  ## models of many shapes and formats, in turn with LLAMA_BENCH=path; writes the table of docs/PERFORMANCE.md
+	cmake --build --preset $(PRESET) --target make_model
+	bench/peers.py --build $(BUILD) --page docs/PERFORMANCE.md --fresh $(LLAMA_BENCH)
+
+bench-fidelity: build  ## KL divergence of each format's arithmetic from float arithmetic, as a table
+	cmake --build --preset $(PRESET) --target make_model float_model
+	bench/fidelity.py --build $(BUILD)
 
 lint: setup-lint build  ## format, layers, first lines, symbols
 	tools/lint/run.sh

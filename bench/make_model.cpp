@@ -76,6 +76,7 @@ class ModelMaker {
       set("expert_count", shape_.n_experts);
       set("expert_used_count", shape_.n_experts_used);
     }
+    if (is_family("gemma3")) set("attention.sliding_window", 512);
     writer_.set_float32(prefix + "attention.layer_norm_rms_epsilon", 1e-5f);
     writer_.set_float32(prefix + "rope.freq_base", shape_.rope_base);
   }
@@ -130,14 +131,18 @@ class ModelMaker {
     TRY(add_matrix(name("attn_k"), base, shape_.n_embd, kv));
     TRY(add_matrix(name("attn_v"), upper, shape_.n_embd, kv));
     TRY(add_matrix(name("attn_output"), base, q, shape_.n_embd));
-    if (std::string_view(shape_.architecture) == "qwen2") {
+    if (is_family("qwen2")) {
       add_zeros(fmt::format("blk.{}.attn_q.bias", layer), q);
       add_zeros(fmt::format("blk.{}.attn_k.bias", layer), kv);
       add_zeros(fmt::format("blk.{}.attn_v.bias", layer), kv);
     }
-    if (std::string_view(shape_.architecture) == "qwen3") {
+    if (is_family("qwen3") || is_family("gemma3")) {
       add_norm(name("attn_q_norm"), shape_.head_dim);
       add_norm(name("attn_k_norm"), shape_.head_dim);
+    }
+    if (is_family("gemma3")) {
+      add_norm(name("post_attention_norm"), shape_.n_embd);
+      add_norm(name("post_ffw_norm"), shape_.n_embd);
     }
     return shape_.n_experts > 0 ? add_experts(layer, base, upper) : add_mlp(layer, base, upper);
   }
@@ -156,6 +161,7 @@ class ModelMaker {
     return add_matrix(fmt::format("blk.{}.ffn_down_exps.weight", layer), upper, shape_.n_ff, shape_.n_embd, n);
   }
 
+  bool is_family(std::string_view name) const { return name == shape_.architecture; }
   void add_norm(const std::string& name, int64_t n) { add_constant(name, n, 1.0f); }
   void add_zeros(const std::string& name, int64_t n) { add_constant(name, n, 0.0f); }
   void add_constant(const std::string& name, int64_t n, float value) {
@@ -171,9 +177,9 @@ class ModelMaker {
     const FormatInfo& format = n_in % wanted.block_elements == 0 ? wanted : *find_format(DType::kQ8_0);
     const size_t pattern_bytes =
         kPatternBytes / static_cast<size_t>(format.block_bytes) * static_cast<size_t>(format.block_bytes);
-    const float magnitude = 1.5f / std::sqrt(static_cast<float>(n_in));
+    const float rms = 0.85f / std::sqrt(static_cast<float>(n_in));  // a product then has the spread of its input
     auto pattern = std::make_shared<std::vector<std::byte>>(pattern_bytes);
-    TRY(fill_random_blocks(format, magnitude, ++seed_, *pattern));
+    TRY(fill_random_blocks(format, rms, ++seed_, *pattern));
     const uint64_t n_blocks = static_cast<uint64_t>(n_in / format.block_elements * n_out * n_experts);
     const uint64_t size_bytes = n_blocks * static_cast<uint64_t>(format.block_bytes);
     std::vector<uint64_t> dims = {static_cast<uint64_t>(n_in), static_cast<uint64_t>(n_out)};

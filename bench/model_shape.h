@@ -32,6 +32,8 @@ inline constexpr ModelShapeSpec kModelShapes[] = {
     {"0.6b", "qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 1000000.0f, 0, 0},
     // Llama-3.2-1B
     {"1b", "llama", 16, 2048, 8192, 32, 8, 64, 128256, 131072, 500000.0f, 0, 0},
+    // Gemma-3-1B: five layers of six see 512 positions
+    {"gemma-1b", "gemma3", 26, 1152, 6912, 4, 1, 256, 262144, 32768, 1000000.0f, 0, 0},
     // OLMoE-1B-7B's sizes in a llama file with experts
     {"moe", "llama", 16, 2048, 1024, 16, 16, 128, 50304, 4096, 10000.0f, 64, 8},
 };

@@ -1,5 +1,7 @@
 #include "bench/random_blocks.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -57,9 +59,40 @@ void fill_floats(const FormatInfo& format, float magnitude, uint64_t state, std:
   }
 }
 
-}  // namespace
+/// MXFP4: 2^(exponent - 128) times 0 .. 12.
+void set_mxfp4_scales(float magnitude, std::span<std::byte> out) {
+  const int exponent = 128 + static_cast<int>(std::lround(std::log2(magnitude / 12)));
+  for (size_t i = 0; i < out.size(); i += 17) out[i] = static_cast<std::byte>(exponent);
+}
 
-Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint64_t seed, std::span<std::byte> out) {
+/// NVFP4: subnormal E4M3 numbers, whose halves are multiples of 2^-10, times 0 .. 12.
+void set_nvfp4_scales(float magnitude, std::span<std::byte> out) {
+  const float steps = std::round(magnitude / 12 * 0x1p10f);
+  const auto scale = static_cast<std::byte>(std::clamp(steps, 1.0f, 7.0f));
+  for (size_t i = 0; i < out.size(); i += 36) std::fill_n(out.begin() + static_cast<ptrdiff_t>(i), 4, scale);
+}
+
+/// IQ1_M: the upper four bits of four words are one F16; its weights are at most 17 times that.
+void set_iq1_m_scales(float magnitude, std::span<std::byte> out) {
+  const uint16_t scale = float_to_half(magnitude / 17);
+  for (size_t i = 0; i < out.size(); i += 56) {
+    for (size_t word = 0; word < 4; ++word) {
+      std::byte& upper = out[i + 48 + 2 * word + 1];
+      upper = (upper & std::byte{0x0f}) | static_cast<std::byte>((scale >> 4 * word & 15) << 4);
+    }
+  }
+}
+
+/// Formats whose scales aren't plain F16 numbers; false for the others.
+bool set_odd_scales(DType dtype, float magnitude, std::span<std::byte> out) {
+  if (dtype == DType::kMXFP4) return set_mxfp4_scales(magnitude, out), true;
+  if (dtype == DType::kNVFP4) return set_nvfp4_scales(magnitude, out), true;
+  if (dtype == DType::kIQ1_M) return set_iq1_m_scales(magnitude, out), true;
+  return false;
+}
+
+/// Random codes under scales that allow weights up to about `magnitude`.
+Result<void> fill(const FormatInfo& format, float magnitude, uint64_t seed, std::span<std::byte> out) {
   if (format.block_elements == 1) {
     fill_floats(format, magnitude, seed, out);
     return {};
@@ -68,10 +101,7 @@ Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint6
     const uint64_t bits = next_random(seed);
     std::memcpy(out.data() + i, &bits, sizeof bits);
   }
-  if (format.dtype == DType::kMXFP4) {
-    for (size_t i = 0; i < out.size(); i += 17) out[i] = std::byte{120};  // 2^(120 - 128) times 0 .. 12
-    return {};
-  }
+  if (set_odd_scales(format.dtype, magnitude, out)) return {};
   for (const ScaleLayout& layout : scale_layouts()) {
     if (layout.dtype != format.dtype) continue;
     const float scale = magnitude / layout.largest;
@@ -82,6 +112,27 @@ Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint6
     return {};
   }
   return make_error(ErrorCode::kUnsupported, "random weights: no scale layout for {}", format.name);
+}
+
+/// Of the first blocks: enough of them that the figure is within a percent.
+float root_mean_square(const FormatInfo& format, std::span<const std::byte> blocks) {
+  constexpr size_t kMostElements = 1 << 16;
+  const auto block_elements = static_cast<size_t>(format.block_elements);
+  const size_t n_blocks =
+      std::min(blocks.size() / static_cast<size_t>(format.block_bytes), kMostElements / block_elements);
+  std::vector<float> weights(n_blocks * block_elements);
+  format.decode(blocks.data(), weights.data(), static_cast<int64_t>(weights.size()));
+  double sum = 0;
+  for (const float weight : weights) sum += static_cast<double>(weight) * static_cast<double>(weight);
+  return static_cast<float>(std::sqrt(sum / static_cast<double>(weights.size())));
+}
+
+}  // namespace
+
+Result<void> fill_random_blocks(const FormatInfo& format, float rms, uint64_t seed, std::span<std::byte> out) {
+  TRY(fill(format, rms, seed, out));
+  const float found = root_mean_square(format, out);
+  return found > 0 ? fill(format, rms * rms / found, seed, out) : Result<void>();
 }
 
 }  // namespace ferrox::bench

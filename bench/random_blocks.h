@@ -10,8 +10,9 @@
 
 namespace ferrox::bench {
 
-/// Fills whole blocks of `format` with random codes; decoded weights stay within about `magnitude`.
-/// Errors: a format whose scales this maker doesn't know how to set.
-Result<void> fill_random_blocks(const FormatInfo& format, float magnitude, uint64_t seed, std::span<std::byte> out);
+/// Fills whole blocks of `format` with random codes; decoded weights have about the root mean square `rms`, whatever
+/// the format, so that models of all formats have logits of one spread. Errors: a format whose scales this maker
+/// doesn't know how to set.
+Result<void> fill_random_blocks(const FormatInfo& format, float rms, uint64_t seed, std::span<std::byte> out);
 
 }  // namespace ferrox::bench

@@ -53,12 +53,14 @@ function(collect_fuzzers folder)
   endforeach()
 endfunction()
 
-# collect_bench(<folder>): the model maker and the kernels' micro-benchmarks, built only when asked for; measurements of
+# collect_bench(<folder>): the model makers and the kernels' micro-benchmarks, built only when asked for; measurements of
 # whole models are the program's own `bench`.
 function(collect_bench folder)
   add_executable(make_model EXCLUDE_FROM_ALL ${folder}/make_model.cpp ${folder}/random_blocks.cpp)
   target_include_directories(make_model PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(make_model PRIVATE room_gguf)
+  add_executable(float_model EXCLUDE_FROM_ALL ${folder}/float_model.cpp)
+  target_link_libraries(float_model PRIVATE room_gguf)
   find_package(benchmark QUIET)
   if(benchmark_FOUND)
     add_executable(kernels_bench EXCLUDE_FROM_ALL ${folder}/kernels_bench.cpp ${folder}/random_blocks.cpp)

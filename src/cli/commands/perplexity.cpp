@@ -20,6 +20,8 @@
 namespace ferrox {
 namespace {
 
+constexpr int64_t kContext = 512;
+
 struct Arguments {
   std::string model_path;
   std::string file;
@@ -28,7 +30,7 @@ struct Arguments {
   std::string compared_path;  ///< both in one
   std::string k_type = "f16";
   std::string v_type = "f16";
-  int64_t context = 512;
+  int64_t context = 0;  ///< 0: kContext, or the reference's
   int64_t n_chunks = 0;
   int32_t batch_rows = 512;
   int n_threads = 0;
@@ -143,12 +145,24 @@ Result<PerplexityReport> score(const Arguments& arguments, DType k_type, DType v
   return scorer.report(chunks);
 }
 
-/// --kl-divergence turns the file that is written into the one that is read. Errors: nothing to score.
+/// --kl-divergence turns the file that is written into the one that is read. Errors: nothing to score, or options that
+/// say twice what is.
 Result<Arguments> settle(Arguments arguments) {
-  if (arguments.compares) arguments.compared_path = std::exchange(arguments.logits_path, {});
-  if (arguments.compared_path.empty() && arguments.file.empty()) {
-    return make_error(ErrorCode::kInvalidArgument, "expected a text with -f FILE, or a reference with --kl FILE");
+  const auto wrong = [](const char* message) { return make_error(ErrorCode::kInvalidArgument, "{}", message); };
+  const bool names_base = !arguments.logits_path.empty();
+  if (arguments.compares && !names_base) return wrong("--kl-divergence: expected --kl-divergence-base FILE beside it");
+  if (!arguments.compared_path.empty() && names_base) {
+    return wrong("--kl: a comparison writes no predictions, leave --save-logits out");
   }
+  if (arguments.compares) arguments.compared_path = std::exchange(arguments.logits_path, {});
+  const bool has_reference = !arguments.compared_path.empty();
+  if (has_reference && (!arguments.file.empty() || arguments.context > 0)) {
+    return wrong("--kl: the reference brings its text and its context, leave --file and --ctx-size out");
+  }
+  if (!has_reference && arguments.file.empty()) {
+    return wrong("expected a text with -f FILE, or a reference with --kl FILE");
+  }
+  if (arguments.context == 0) arguments.context = kContext;
   return arguments;
 }
 
@@ -165,23 +179,19 @@ ExitCode run(const Arguments& given) {
   return ExitCode::kSuccess;
 }
 
-/// A reference brings its text and its chunks' size with it.
+// What excludes what is said by settle: CLI11's help lists an option's exclusions in an order of chance.
 void add_text_options(CLI::App& app, Arguments& arguments) {
-  auto* file = app.add_option("-f,--file", arguments.file, "the text; -: standard input")->check(not_empty());
-  auto* context = app.add_option("-c,--ctx-size", arguments.context, "tokens of a chunk; its second half is scored")
-                      ->capture_default_str()
-                      ->check(number_within(4, 1 << 20));
+  app.add_option("-f,--file", arguments.file, "the text; -: standard input")->check(not_empty());
+  app.add_option("-c,--ctx-size", arguments.context, "tokens of a chunk (512); its second half is scored")
+      ->check(number_within(4, 1 << 20));
   app.add_option("--chunks", arguments.n_chunks, "chunks to score; 0: all")
       ->capture_default_str()
       ->check(number_within(0, 1 << 30));
-  auto* base = app.add_option("--kl-divergence-base,--save-logits,--save-all-logits", arguments.logits_path,
-                              "write the predictions to this file; with --kl-divergence: compare with it")
-                   ->check(not_empty());
-  auto* flag = app.add_flag("--kl-divergence", arguments.compares, "compare with --kl-divergence-base");
-  auto* compared =
-      app.add_option("--kl", arguments.compared_path, "compare with this file of predictions")->check(not_empty());
-  flag->needs(base)->excludes(file)->excludes(context);
-  compared->excludes(flag)->excludes(base)->excludes(file)->excludes(context);
+  app.add_option("--kl-divergence-base,--save-logits,--save-all-logits", arguments.logits_path,
+                 "write the predictions to this file; with --kl-divergence: compare with it")
+      ->check(not_empty());
+  app.add_flag("--kl-divergence", arguments.compares, "compare with --kl-divergence-base");
+  app.add_option("--kl", arguments.compared_path, "compare with this file of predictions")->check(not_empty());
 }
 
 std::function<ExitCode()> add(CLI::App& app) {
