@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/aligned_buffer.h"
 #include "base/thread_pool.h"
 #include "nn/linear.h"
 #include "nn/model.h"
