@@ -11,7 +11,7 @@ namespace ferrox {
 struct CgroupLimits {
   std::optional<double> cpu_time;             ///< CPU seconds a second
   std::optional<int> n_cpus;                  ///< CPUs of the set
-  std::optional<uint64_t> memory_left_bytes;  ///< limit less use
+  std::optional<uint64_t> memory_left_bytes;  ///< limit less use, in which file cache counts as free
 };
 
 /// `mount` is where the groups are mounted, `membership` the file that names the process's own (/proc/self/cgroup).

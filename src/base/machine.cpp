@@ -6,20 +6,21 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 
 namespace ferrox {
 namespace {
 
-uint64_t mem_available() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  uint64_t kib = 0;
-  std::string unit;
-  while (file >> key >> kib >> unit) {
-    if (key == "MemAvailable:") return kib * 1024;
+/// Bytes of a "name: N kB" line; nothing when no line says.
+std::optional<uint64_t> kib_line(const std::filesystem::path& file, const std::string& name) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(name)) continue;
+    uint64_t kib = 0;
+    if (std::istringstream(line.substr(name.size())) >> kib) return kib * 1024;
   }
-  return std::numeric_limits<uint64_t>::max();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -37,9 +38,13 @@ int threads_within(int n_schedulable, const CgroupLimits& limits) {
   return std::max(1, n_threads);
 }
 
-uint64_t available_memory_bytes() {
-  return std::min(mem_available(),
-                  read_cgroup_limits().memory_left_bytes.value_or(std::numeric_limits<uint64_t>::max()));
+uint64_t available_memory_bytes(const std::filesystem::path& root) {
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+  const CgroupLimits limits = read_cgroup_limits(root / "sys/fs/cgroup", root / "proc/self/cgroup");
+  const auto of_machine = kib_line(root / "proc/meminfo", "MemAvailable:");
+  return std::min(of_machine.value_or(kNoLimit), limits.memory_left_bytes.value_or(kNoLimit));
 }
+
+std::optional<uint64_t> anonymous_memory_bytes() { return kib_line("/proc/self/status", "RssAnon:"); }
 
 }  // namespace ferrox

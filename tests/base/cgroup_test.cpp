@@ -95,6 +95,30 @@ TEST_F(Cgroup, Version1InAContainerWithoutTheJoinedName) {
   EXPECT_EQ(threads_within(8, found), 1);
 }
 
+TEST_F(Cgroup, FileCacheCountsAsFree) {
+  put("mount/pod/memory.max", "8000");
+  put("mount/pod/memory.current", "3000");
+  put("mount/pod/memory.stat", "anon 900\ninactive_file 1000\nactive_file 500\nfile 9\ntotal_inactive_file 7");
+  EXPECT_EQ(limits("0::/pod").memory_left_bytes, 6500u);
+  put("mount/pod/memory.current", "1200");
+  EXPECT_EQ(limits("0::/pod").memory_left_bytes, 8000u) << "figures that were read at two moments";
+  put("mount/memory/jobs/memory.limit_in_bytes", "8000");
+  put("mount/memory/jobs/memory.usage_in_bytes", "7000");
+  put("mount/memory/jobs/memory.stat",
+      "inactive_file 1\nactive_file 1\ntotal_inactive_file 1500\ntotal_active_file 500");
+  EXPECT_EQ(limits("4:memory:/jobs").memory_left_bytes, 3000u);
+}
+
+TEST_F(Cgroup, AvailableIsTheSmallerOfMachineAndGroup) {
+  put("proc/meminfo", "MemTotal: 24000000 kB\nMemFree: 5 kB\nMemAvailable:    4000 kB\nHugePages_Total:       0");
+  put("proc/self/cgroup", "0::/pod");
+  EXPECT_EQ(available_memory_bytes(folder_.path()), 4'096'000u);
+  put("sys/fs/cgroup/pod/memory.max", "1000000");
+  EXPECT_EQ(available_memory_bytes(folder_.path()), 1'000'000u);
+  put("proc/meminfo", "MemAvailable: lots");
+  EXPECT_EQ(available_memory_bytes(folder_.path()), 1'000'000u);
+}
+
 TEST_F(Cgroup, NonsenseIsNoLimit) {
   for (const char* text : {"", "x", "max", "-1 100000", "0 0", "5"}) {
     put("mount/cpu.max", text);
