@@ -109,6 +109,17 @@ Result<MemoryPlan> plan_contiguous(const MemoryQuestion& q) {
   return plan;
 }
 
+/// A context of more pages than there are numbers, which only a budget that no machine has leaves room for.
+Result<void> check_page_numbers(const MemoryQuestion& q) {
+  for (const int64_t n : lease_pages(terms_without_pages(q), q.context_length, 0)) {
+    if (n <= kMostPages) continue;
+    return make_error(ErrorCode::kMemoryBudget,
+                      "context of {} positions: expected at most {} pages of {} positions, found {}", q.context_length,
+                      kMostPages, q.layout.page_rows, n);
+  }
+  return {};
+}
+
 Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
   const uint64_t room = room_for_kv(q);
   const int64_t context = context_within(q, wanted_context(q), room);
@@ -120,6 +131,7 @@ Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
   if (context == 0 || plan.kv_bytes > left_for_kv(q)) {
     return does_not_fit(q, plan.kv_bytes, has_named_context ? q.context_length : std::max<int64_t>(context, 1));
   }
+  TRY(check_page_numbers(q));
   plan.terms.n_pages.assign(pages.begin(), pages.end());
   plan.store_context = longest_request(plan.terms, q.trained_context, q.trained_context);
   if (q.context_length == 0) plan.context_length = plan.store_context;
@@ -140,11 +152,11 @@ void explain_store(const MemoryQuestion& q, const MemoryPlan& plan, std::vector<
 
 }  // namespace
 
-Result<uint64_t> device_budget_bytes(uint64_t given) {
+Result<uint64_t> device_budget_bytes(uint64_t given, const std::filesystem::path& root) {
   if (given > 0) return given;
   const char* variable = std::getenv("FERROX_DEVICE_BUDGET_BYTES");
   if (variable == nullptr || *variable == '\0') {
-    const uint64_t available = available_memory_bytes();
+    const uint64_t available = available_memory_bytes(root);
     return available - std::min(available, std::max(kMinHeadroomBytes, available / kHeadroomShare));
   }
   uint64_t bytes = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ enum class KvStorage {
 
 /// Bytes that this process may use: `given` when it isn't 0, else FERROX_DEVICE_BUDGET_BYTES as given, else what the
 /// system and the cgroup leave, less max(256 MiB, 5 %) for everything that isn't counted. Errors: a variable that
-/// isn't a number.
-Result<uint64_t> device_budget_bytes(uint64_t given = 0);
+/// isn't a number. `root`: a folder that holds proc/ and sys/.
+Result<uint64_t> device_budget_bytes(uint64_t given = 0, const std::filesystem::path& root = "/");
 
 struct MemoryQuestion {
   KvLayout layout;  ///< valid

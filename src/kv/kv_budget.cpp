@@ -61,13 +61,14 @@ uint64_t kv_peak_bytes(const KvLayout& layout, int64_t t) {
 
 int64_t largest_context(const std::function<uint64_t(int64_t t)>& bytes, uint64_t available_bytes,
                         int64_t trained_context) {
+  if (trained_context <= 0 || bytes(trained_context) <= available_bytes) return std::max<int64_t>(trained_context, 0);
   int64_t fits = 0;
-  int64_t too_long = std::max<int64_t>(trained_context, 0) + 1;
+  int64_t too_long = trained_context;
   while (too_long - fits > 1) {
     const int64_t middle = fits + (too_long - fits) / 2;
     (bytes(middle) <= available_bytes ? fits : too_long) = middle;
   }
-  return fits < kContextStep || fits == trained_context ? fits : fits / kContextStep * kContextStep;
+  return fits < kContextStep ? fits : fits / kContextStep * kContextStep;
 }
 
 }  // namespace ferrox

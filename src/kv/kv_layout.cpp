@@ -1,8 +1,5 @@
 #include "kv/kv_layout.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/check.h"
 #include "base/checked_math.h"
 #include "tensor/format.h"
@@ -14,11 +11,8 @@ namespace {
 constexpr int32_t kMaxPageRows = 65536;   // a page of more is a mistake: no context has use for it
 constexpr int kMaxRowElements = 1 << 20;  // keeps a row's bytes and a page's rows far inside 32 and 64 bits
 
-// What the attention kernels read and write.
-constexpr std::array kStorableTypes = {DType::kF16, DType::kBF16, DType::kF32};
-
 Result<void> validate_type(const char* which, DType type) {
-  if (std::find(kStorableTypes.begin(), kStorableTypes.end(), type) != kStorableTypes.end()) return {};
+  if (find_kv_type(type) != nullptr) return {};
   const FormatInfo* format = find_format(type);
   return make_error(ErrorCode::kUnsupported, "KV cache: {} type is {}, expected {}", which,
                     format == nullptr ? "unknown" : format->name, kv_type_names());

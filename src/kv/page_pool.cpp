@@ -6,32 +6,34 @@
 
 namespace ferrox {
 
-PagePool::PagePool(int32_t n_pages) : n_holders_(static_cast<size_t>(std::max(n_pages, 0)), 0) {
-  CHECK(n_pages >= 0, "a pool has a number of pages");
-  free_.reserve(n_holders_.size());
-  for (int32_t page = n_pages - 1; page >= 0; --page) free_.push_back(page);
-}
+PagePool::PagePool(int32_t n_pages) : n_pages_(n_pages) { CHECK(n_pages >= 0, "a pool has a number of pages"); }
 
 int32_t& PagePool::holders(int32_t page) {
-  CHECK(page >= 0 && page < n_pages(), "a page belongs to this pool");
+  CHECK(page >= 0 && static_cast<size_t>(page) < n_holders_.size(), "a page belongs to this pool and was given out");
   return n_holders_[static_cast<size_t>(page)];
 }
 
 int32_t PagePool::n_holders(int32_t page) const {
   CHECK(page >= 0 && page < n_pages(), "a page belongs to this pool");
-  return n_holders_[static_cast<size_t>(page)];
+  return static_cast<size_t>(page) < n_holders_.size() ? n_holders_[static_cast<size_t>(page)] : 0;
+}
+
+int32_t PagePool::take_one() {
+  if (free_.empty()) {
+    n_holders_.push_back(1);
+    return static_cast<int32_t>(n_holders_.size()) - 1;
+  }
+  const int32_t page = free_.back();
+  free_.pop_back();
+  holders(page) = 1;
+  return page;
 }
 
 bool PagePool::try_acquire(int64_t n, std::vector<int32_t>& table) {
   CHECK(n >= 0, "a number of pages is not negative");
   if (n > n_free()) return false;
   table.reserve(table.size() + static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) {
-    const int32_t page = free_.back();
-    free_.pop_back();
-    holders(page) = 1;
-    table.push_back(page);
-  }
+  for (int64_t i = 0; i < n; ++i) table.push_back(take_one());
   return true;
 }
 
@@ -57,7 +59,8 @@ void PagePool::check_integrity() const {
     seen[static_cast<size_t>(page)] = true;
   }
   const auto n_without = std::count(n_holders_.begin(), n_holders_.end(), 0);
-  CHECK(n_without == n_free(), "every page is free or held");
+  CHECK(static_cast<size_t>(n_without) == free_.size(), "every page that was given out is held or free again");
+  CHECK(n_holders_.size() <= static_cast<size_t>(n_pages_), "no page was given out that isn't there");
 }
 
 }  // namespace ferrox

@@ -14,9 +14,9 @@ class PagePool {
  public:
   explicit PagePool(int32_t n_pages);
 
-  int32_t n_pages() const { return static_cast<int32_t>(n_holders_.size()); }
-  int32_t n_free() const { return static_cast<int32_t>(free_.size()); }
-  int32_t n_held() const { return n_pages() - n_free(); }
+  int32_t n_pages() const { return n_pages_; }
+  int32_t n_free() const { return n_pages_ - n_held(); }
+  int32_t n_held() const { return static_cast<int32_t>(n_holders_.size() - free_.size()); }
 
   /// Appends n pages to `table`, each with one holder, or does nothing and gives false when fewer are free. n >= 0.
   bool try_acquire(int64_t n, std::vector<int32_t>& table);
@@ -35,9 +35,11 @@ class PagePool {
 
  private:
   int32_t& holders(int32_t page);
+  int32_t take_one();
 
-  std::vector<int32_t> free_;
-  std::vector<int32_t> n_holders_;  ///< of each page
+  int32_t n_pages_;
+  std::vector<int32_t> free_;       ///< given back; those that were never given out follow n_holders_
+  std::vector<int32_t> n_holders_;  ///< of each page that was ever given out: the books grow with what is used
 };
 
 }  // namespace ferrox

@@ -14,8 +14,10 @@ Result<void> check_prompt(const AdmissionLimits& limits, int64_t n_prompt, int64
     return make_error(ErrorCode::kInvalidArgument, "max_tokens: expected -1 or more, found {}", max_tokens);
   }
   if (n_prompt >= limits.context_length) {
+    // Clients match on these words and take the second number for the context, so it is the context also for a prompt
+    // that just fills it and leaves no room for a token.
     return make_error(ErrorCode::kContextLength, "prompt is too long: {} tokens > {} maximum", n_prompt,
-                      n_prompt > limits.context_length ? limits.context_length : limits.context_length - 1);
+                      limits.context_length);
   }
   if (max_tokens > std::numeric_limits<int64_t>::max() - n_prompt) {
     return make_error(ErrorCode::kContextLength, "prompt of {} tokens + max_tokens {} overflows", n_prompt, max_tokens);

@@ -26,8 +26,9 @@ struct Reservation {
 
 /// Prices a prompt of n_prompt tokens that asks for max_tokens: absent means the default, -1 the rest of the context;
 /// what the context can't take is clamped. Errors, in this order: an empty prompt, max_tokens below -1, a prompt that
-/// leaves no room for a token (kContextLength, `prompt is too long: N tokens > M maximum`), a sum that no counter
-/// holds (kContextLength), more than the whole store holds (kMemoryBudget, with bytes and positions of both sides).
+/// leaves no room for a token (kContextLength, `prompt is too long: N tokens > M maximum` with M the context), a sum
+/// that no counter holds (kContextLength), more than the whole store holds (kMemoryBudget, with bytes and positions of
+/// both sides).
 Result<Reservation> price_request(const AdmissionLimits& limits, int64_t n_prompt, std::optional<int64_t> max_tokens);
 
 }  // namespace ferrox

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <limits>
+
+#include "support/temp_folder.h"
 
 namespace ferrox {
 namespace {
@@ -131,10 +134,47 @@ TEST(MemoryPlan, HugeNumbersSaturate) {
   q.budget_bytes = std::numeric_limits<uint64_t>::max();
   q.context_length = std::numeric_limits<int64_t>::max();
   EXPECT_TRUE(plan_memory(q).has_value() || plan_memory(q).error().code == ErrorCode::kMemoryBudget);
+  q.context_length = int64_t{1} << 40;
+  EXPECT_EQ(plan_memory(q).error().message,
+            "context of 1099511627776 positions: expected at most 2147483647 pages of 4 positions, found 274877906944");
+  q.context_length = 0;
+  q.trained_context = std::numeric_limits<int64_t>::max();
+  EXPECT_LE(plan_memory(q)->context_length, int64_t{4} * std::numeric_limits<int32_t>::max());
   q.weight_bytes = std::numeric_limits<uint64_t>::max();
   EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
   q.n_parallel = 0;
   EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kInvalidArgument);
+}
+
+/// Llama-3.1-8B at Q4_K_M in f16 KV, in a container of 8 GiB on a machine that has far more: 32k positions would be
+/// killed for memory, so they are refused with every term, and what fits is loaded.
+TEST(MemoryPlan, AContainersLimitIsKnownBeforeAnythingIsLoaded) {
+  unsetenv("FERROX_DEVICE_BUDGET_BYTES");
+  const testing::TempFolder root;
+  std::filesystem::create_directories(root / "proc/self");
+  std::filesystem::create_directories(root / "sys/fs/cgroup/pod");
+  std::ofstream(root / "proc/meminfo") << "MemAvailable: 67108864 kB\n";
+  std::ofstream(root / "proc/self/cgroup") << "0::/pod\n";
+  std::ofstream(root / "sys/fs/cgroup/pod/memory.max") << (uint64_t{8} << 30) << "\n";
+  MemoryQuestion q{};
+  q.layout = {std::vector<KvLayerShape>(32, {.n_kv_heads = 8, .k_dim = 128, .v_dim = 128}), 32, DType::kF16,
+              DType::kF16};
+  q.trained_context = 131072;
+  q.context_length = 32768;
+  q.n_parallel = 1;
+  q.weight_bytes = uint64_t{4920} << 20;
+  q.scratch_bytes = uint64_t{100} << 20;
+  q.budget_bytes = *device_budget_bytes(0, root.path());
+  EXPECT_EQ(q.budget_bytes, (uint64_t{8} << 30) - (uint64_t{8} << 30) / 20);  // less 5 %
+  const Error error = plan_memory(q).error();
+  EXPECT_EQ(error.code, ErrorCode::kMemoryBudget);
+  EXPECT_EQ(error.message,
+            "model doesn't fit: weights 4.80 GiB + KV 4.00 GiB (32768 positions) + scratch 100 MiB > budget 7.60 GiB; "
+            "the largest context that fits is 22016 positions");
+  q.context_length = 22016;
+  EXPECT_EQ(plan_memory(q)->context_length, 22016);
+  q.context_length = 0;
+  EXPECT_EQ(plan_memory(q)->context_length, 11040) << "half of what is left, when nobody names a context";
 }
 
 TEST(DeviceBudget, TheVariableIsTakenAsGiven) {

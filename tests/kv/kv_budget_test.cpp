@@ -64,5 +64,15 @@ TEST(KvBudget, LargestContextIsRoundUnlessItIsSmall) {
   }
 }
 
+TEST(KvBudget, TheLargestContextOfAnyNumber) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const auto bytes = [](int64_t t) { return static_cast<uint64_t>(t); };
+  EXPECT_EQ(largest_context(bytes, 1000, kMax), 768);
+  EXPECT_EQ(largest_context(bytes, std::numeric_limits<uint64_t>::max(), kMax), kMax);
+  EXPECT_EQ(largest_context(bytes, 1000, 0), 0);
+  EXPECT_EQ(largest_context(bytes, 1000, -1), 0);
+  EXPECT_EQ(largest_context(bytes, 1000, 1000), 1000) << "all of the trained one";
+}
+
 }  // namespace
 }  // namespace ferrox

@@ -47,6 +47,34 @@ TEST(KvLayout, RefusesByName) {
   EXPECT_TRUE(validate_layout(layout_of(2, 1, 33, DType::kF32)));
 }
 
+TEST(KvLayout, EveryTypeIsAllowedForKAndVApart) {
+  for (const KvType& k : kKvTypes) {
+    for (const KvType& v : kKvTypes) {
+      KvLayout layout = layout_of(1, 4, 64, k.dtype);
+      layout.v_type = v.dtype;
+      EXPECT_TRUE(validate_layout(layout)) << k.name << " and " << v.name;
+      EXPECT_EQ(kv_page_bytes(layout),
+                4u * 64u * static_cast<uint64_t>(k.block_bytes) / static_cast<uint64_t>(k.block_elements) +
+                    4u * 64u * static_cast<uint64_t>(v.block_bytes) / static_cast<uint64_t>(v.block_elements));
+    }
+  }
+}
+
+TEST(KvLayout, RowsThatBlocksDontDivideAreRefused) {
+  KvLayout layout = layout_of(2, 1, 64, DType::kF16);
+  layout.layers[1].v_dim = 80;
+  layout.v_type = DType::kTurbo4;
+  EXPECT_EQ(validate_layout(layout).error().message,
+            "KV cache: V rows of layer 1 are 80 wide, expected a multiple of 32 for turbo4");
+  EXPECT_EQ(validate_layout(layout).error().code, ErrorCode::kUnsupported);
+  layout.layers[1].v_dim = 96;
+  EXPECT_TRUE(validate_layout(layout));
+  layout.k_type = DType::kQ4_0;
+  layout.layers[0].k_dim = 16;
+  EXPECT_EQ(validate_layout(layout).error().message,
+            "KV cache: K rows of layer 0 are 16 wide, expected a multiple of 32 for q4_0");
+}
+
 TEST(KvLayout, BlockTypesCostTheirBlocks) {
   EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kQ8_0)), 69632u);
   EXPECT_EQ(kv_page_bytes(layout_of(32, 8, 128, DType::kTurbo4)), 36864u);

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <set>
+
+#include "base/machine.h"
 
 namespace ferrox {
 namespace {
@@ -33,6 +36,19 @@ TEST(PagePool, ReusesTouchedPagesFirst) {
   std::vector<int32_t> second;
   ASSERT_TRUE(pool.try_acquire(3, second));
   EXPECT_EQ(second, first);
+}
+
+/// The books of a store that nobody can touch in full must not take memory for every page of it.
+TEST(PagePool, BooksGrowWithWhatIsUsed) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  PagePool pool(kMost);
+  std::vector<int32_t> table;
+  ASSERT_TRUE(pool.try_acquire(3, table));
+  EXPECT_EQ(pool.n_free(), kMost - 3);
+  EXPECT_EQ(pool.n_holders(kMost - 1), 0);
+  EXPECT_LT(anonymous_memory_bytes().value_or(0), uint64_t{1} << 32);
+  pool.release(table);
+  pool.check_integrity();
 }
 
 TEST(PagePoolDeath, RefusesWhatIsNotHeld) {

