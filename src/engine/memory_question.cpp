@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "arch/arch.h"
+#include "base/checked_math.h"
+#include "base/machine.h"
 #include "base/units.h"
+#include "engine/samplers/candidates.h"
+#include "engine/step_batch.h"
 #include "kv/kv_budget.h"
 
 namespace ferrox {
@@ -16,10 +20,23 @@ std::string contiguous_line(const MemoryQuestion& q, int64_t context) {
                      format_bytes(kv_resting_bytes(q.layout, context)), format_bytes(kv_peak_bytes(q.layout, context)));
 }
 
+/// The model's scratch, and that of choosing tokens: each request's logits, a copy of them for those who want to see
+/// their probabilities, and the list of candidates of one after the other.
+uint64_t scratch_bytes_of(const Model& model, const EngineOptions& options) {
+  const int32_t n_vocab = model.shape().n_vocab;
+  const uint64_t logits = StepBatch::logit_bytes(n_vocab, std::clamp(options.n_parallel, 1, step_rows(options, model)));
+  const uint64_t candidates = static_cast<uint64_t>(n_vocab) * sizeof(Candidate);
+  return saturating_add(model.scratch_bytes(step_threads(options)), 2 * logits + candidates);
+}
+
 }  // namespace
 
 int32_t step_rows(const EngineOptions& options, const Model& model) {
   return std::clamp(std::max(options.batch_rows, options.n_parallel), 1, model.max_batch_rows());
+}
+
+int step_threads(const EngineOptions& options) {
+  return options.n_threads > 0 ? options.n_threads : available_threads();
 }
 
 Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options) {
@@ -32,7 +49,7 @@ Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& 
                           .kv_bytes = options.kv_bytes,
                           .budget_bytes = 0,
                           .weight_bytes = model.shape().weight_bytes,
-                          .scratch_bytes = model.scratch_bytes()};
+                          .scratch_bytes = scratch_bytes_of(model, options)};
   TRY(validate_layout(question.layout));
   TRY_ASSIGN(question.budget_bytes, device_budget_bytes(options.memory_budget_bytes));
   return question;

@@ -9,8 +9,9 @@
 
 namespace ferrox {
 
-/// Most rows of one step.
+/// Most rows of one step, and the threads that compute it.
 int32_t step_rows(const EngineOptions& options, const Model& model);
+int step_threads(const EngineOptions& options);
 
 /// Errors: a layout that can't be stored, a budget variable that isn't a number.
 Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options);

@@ -1,7 +1,5 @@
 #include "engine/step_batch.h"
 
-#include <algorithm>
-
 namespace ferrox {
 
 void StepBatch::clear() {
@@ -15,11 +13,6 @@ void StepBatch::add(RunningRequest& request, int32_t n_rows) {
   tokens_.insert(tokens_.end(), rows.begin(), rows.end());
   if (request.reaches_end(n_rows)) logit_rows_.push_back(static_cast<int32_t>(tokens_.size()) - 1);
   segments_.push_back(request.begin_rows(n_rows));
-}
-
-float* StepBatch::prepare_logits() {
-  logits_.resize(std::max(logits_.size(), logit_rows_.size() * n_vocab_));
-  return logits_.data();
 }
 
 }  // namespace ferrox

@@ -1,10 +1,11 @@
-// How do rows of many requests become one batch? Arrays that live from step to step and grow with what runs.
+// How do rows of many requests become one batch? Arrays that live from step to step.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "engine/running_request.h"
+#include "nn/linear.h"
 #include "nn/model.h"
 #include "sched/step_planner.h"
 
@@ -12,7 +13,14 @@ namespace ferrox {
 
 class StepBatch {
  public:
-  explicit StepBatch(int32_t n_vocab) : n_vocab_(static_cast<size_t>(n_vocab)) {}
+  /// Of at most max_requests requests.
+  StepBatch(int32_t n_vocab, int32_t max_requests)
+      : n_vocab_(static_cast<size_t>(n_vocab)), logits_(int64_t{n_vocab} * max_requests) {}
+
+  /// Bytes of the logits that it holds.
+  static uint64_t logit_bytes(int32_t n_vocab, int32_t max_requests) {
+    return static_cast<uint64_t>(n_vocab) * static_cast<uint64_t>(max_requests) * sizeof(float);
+  }
 
   void clear();
 
@@ -23,17 +31,17 @@ class StepBatch {
   Batch batch() const { return {tokens_, segments_, logit_rows_}; }
 
   /// Room for one row of logits for each logit row, [n_logit_rows][n_vocab].
-  float* prepare_logits();
+  float* all_logits() { return logits_.data(); }
 
   /// The logits of logit row i.
-  std::span<float> logits(size_t i) { return std::span(logits_).subspan(i * n_vocab_, n_vocab_); }
+  std::span<float> logits(size_t i) { return {logits_.data() + i * n_vocab_, n_vocab_}; }
 
  private:
   size_t n_vocab_;
   std::vector<int32_t> tokens_;
   std::vector<BatchSegment> segments_;
   std::vector<int32_t> logit_rows_;
-  std::vector<float> logits_;
+  AlignedBuffer<float> logits_;  ///< [max_requests][n_vocab], touched as rows are wanted
 };
 
 }  // namespace ferrox

@@ -39,6 +39,19 @@ Widths widths_of(const DecoderSpec& spec) {
 
 }  // namespace
 
+void Buffers::allocate_for_threads(int n_threads) {
+  product_scratch = AlignedBuffer<float>(n_threads * product_scratch_stride);
+  attention_scratch = AlignedBuffer<float>(n_threads * attention_scratch_stride);
+}
+
+uint64_t Buffers::size_bytes(int n_threads) const {
+  uint64_t total = blocks.size_bytes();
+  for (const auto* buffer : {&normed, &q, &k, &v, &attended, &gate, &up, &expert_out, &router, &shared}) {
+    total += buffer->size_bytes();
+  }
+  return total + static_cast<uint64_t>(n_threads * floats_a_thread()) * sizeof(float);
+}
+
 Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows) {
   const Widths widths = widths_of(spec);
   const int64_t slots = rows * widths.n_used;

@@ -25,17 +25,15 @@ struct Buffers {
   int64_t product_scratch_stride = 0;
   int64_t attention_scratch_stride = 0;
 
-  uint64_t size_bytes() const {
-    uint64_t total = blocks.size_bytes();
-    for (const auto* buffer : {&normed, &q, &k, &v, &attended, &gate, &up, &expert_out, &router, &shared,
-                               &product_scratch, &attention_scratch}) {
-      total += buffer->size_bytes();
-    }
-    return total;
-  }
+  /// Scratch that each thread has of its own.
+  int64_t floats_a_thread() const { return product_scratch_stride + attention_scratch_stride; }
+  void allocate_for_threads(int n_threads);
+
+  /// Bytes of everything with n_threads threads, whether or not their scratch is there yet.
+  uint64_t size_bytes(int n_threads) const;
 };
 
-/// Room for batches of `rows` rows through `spec`. The threads' scratch comes later, when their number is known.
+/// Room for batches of `rows` rows through `spec`. The threads' scratch comes with the first pass, by their number.
 Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows);
 
 }  // namespace ferrox

@@ -27,10 +27,10 @@ class Decoder : public Model {
 
   const ModelShape& shape() const override { return spec_.shape; }
   int32_t max_batch_rows() const override { return max_rows_; }
-  uint64_t scratch_bytes() const override {
+  uint64_t scratch_bytes(int n_threads) const override {
     uint64_t angle_bytes = 0;
     for (const RopeAngles& angles : angles_) angle_bytes += angles.size_bytes();
-    return hidden_.size_bytes() + branch_.size_bytes() + buffers_.size_bytes() + angle_bytes;
+    return hidden_.size_bytes() + branch_.size_bytes() + buffers_.size_bytes(n_threads) + angle_bytes;
   }
 
   void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) override {
@@ -53,8 +53,7 @@ class Decoder : public Model {
   void fit_threads(int n_threads) {
     if (n_threads <= n_threads_) return;
     n_threads_ = n_threads;
-    buffers_.product_scratch = AlignedBuffer<float>(n_threads * buffers_.product_scratch_stride);
-    buffers_.attention_scratch = AlignedBuffer<float>(n_threads * buffers_.attention_scratch_stride);
+    buffers_.allocate_for_threads(n_threads);
   }
 
   /// Embeds the tokens and computes the rows' rotations.

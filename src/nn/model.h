@@ -52,8 +52,8 @@ class Model {
   /// The most rows a batch may have, given when the scratch was sized.
   virtual int32_t max_batch_rows() const = 0;
 
-  /// Bytes of scratch that are held for batches of max_batch_rows().
-  virtual uint64_t scratch_bytes() const = 0;
+  /// Bytes of scratch that are held once batches of max_batch_rows() have run on n_threads threads.
+  virtual uint64_t scratch_bytes(int n_threads) const = 0;
 
   /// Runs the batch on the pool. kv[i] is the store of shape().kv_layers[i].
   /// logits: [logit_rows.size()][n_vocab], row-major. A row's logits depend only on its sequence's tokens and

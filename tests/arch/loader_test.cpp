@@ -63,7 +63,7 @@ TEST_F(LoaderTest, WholeFilesLoadAndSayWhatTheyAre) {
     EXPECT_EQ(shape.kv_layers[1].k_dim, 16);
     EXPECT_EQ(shape.weight_bytes, file->tensor_bytes());
     EXPECT_EQ((*model)->max_batch_rows(), 8);
-    EXPECT_GT((*model)->scratch_bytes(), 0u);
+    EXPECT_GT((*model)->scratch_bytes(1), 0u);
   }
 }
 

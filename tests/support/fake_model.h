@@ -38,7 +38,7 @@ class FakeModel : public Model {
 
   const ModelShape& shape() const override { return shape_; }
   int32_t max_batch_rows() const override { return max_batch_rows_; }
-  uint64_t scratch_bytes() const override { return 0; }
+  uint64_t scratch_bytes(int) const override { return 0; }
 
   void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool&, float* logits) override {
     if (on_forward) on_forward(batch);
