@@ -16,20 +16,27 @@ constexpr std::string_view kOpeners[] = {
     "<|START_ACTION|>",        // Command R
     "<|tool_call_start|>",     // LFM2
     "<|tool_call|>",           // Granite 3, Phi-4
-    "<minimax:tool_call>",     // MiniMax
+    "<minimax:tool_call>",     // MiniMax M2
+    "<seed:tool_call>",        // Seed-OSS
+    "<tool_calls>",            // MiniMax M1
     "<|python_tag|>",          // Llama 3
     "<function_call>",
 };
 
 }  // namespace
 
-int32_t find_call_opener(std::string_view template_source, const Tokenizer& tokenizer) {
+std::string_view call_opener_text(std::string_view template_source) {
   for (const std::string_view opener : kOpeners) {
-    if (template_source.find(opener) == std::string_view::npos) continue;
-    const std::vector<int32_t> ids = tokenizer.encode(opener, SpecialTokens::kParse);
-    return ids.size() == 1 ? ids.front() : -1;
+    if (template_source.find(opener) != std::string_view::npos) return opener;
   }
-  return -1;
+  return {};
+}
+
+int32_t find_call_opener(std::string_view template_source, const Tokenizer& tokenizer) {
+  const std::string_view opener = call_opener_text(template_source);
+  if (opener.empty()) return -1;
+  const std::vector<int32_t> ids = tokenizer.encode(opener, SpecialTokens::kParse);
+  return ids.size() == 1 ? ids.front() : -1;
 }
 
 }  // namespace ferrox

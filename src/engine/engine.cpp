@@ -40,7 +40,7 @@ Result<std::unique_ptr<KvMemory>> make_memory(const MemoryQuestion& question, co
 EngineLoopOptions loop_options(const EngineOptions& options, const MemoryQuestion& question, const MemoryPlan& plan,
                                int32_t call_opener) {
   const auto batch_rows = static_cast<int32_t>(question.chunk_rows);
-  return {.n_threads = options.n_threads > 0 ? options.n_threads : available_threads(),
+  return {.n_threads = step_threads(options),
           .context_length = plan.context_length,
           .n_parallel = std::min(question.n_parallel, batch_rows),
           .batch_rows = batch_rows,
@@ -74,11 +74,18 @@ struct Engine::Impl {
   EngineParts parts;
   int64_t context_length;
   uint64_t kv_bytes;
+  uint64_t scratch_bytes;
   std::unique_ptr<EngineLoop> loop;  // last: it stops before what it uses goes away
 };
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Engine::~Engine() = default;
+
+Engine::~Engine() {
+  if (const auto anonymous = anonymous_memory_bytes()) {
+    log().debug("memory: {} held that no file backs; declared: KV {} + scratch {}", format_bytes(*anonymous),
+                format_bytes(impl_->kv_bytes), format_bytes(impl_->scratch_bytes));
+  }
+}
 
 Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
   TRY_ASSIGN(EngineParts parts, load_parts(options));
@@ -96,7 +103,8 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
   auto loop = std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab),
                                            std::move(memory), loop_options(options, question, plan, call_opener));
-  auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, std::move(loop)});
+  auto impl = std::make_unique<Impl>(
+      Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes, std::move(loop)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
@@ -107,16 +115,20 @@ const ChatTemplate& Engine::chat_template() const { return *impl_->parts.chat_te
 const std::string& Engine::model_id() const { return impl_->parts.model_id; }
 int64_t Engine::context_length() const { return impl_->context_length; }
 uint64_t Engine::kv_bytes() const { return impl_->kv_bytes; }
-uint64_t Engine::scratch_bytes() const { return impl_->parts.model->scratch_bytes(); }
+uint64_t Engine::scratch_bytes() const { return impl_->scratch_bytes; }
 EngineStatus Engine::status() const { return impl_->loop->status(); }
 
 Result<RequestId> Engine::submit(GenerationRequest request, EventSink sink) {
   return impl_->loop->submit(std::move(request), std::move(sink));
 }
 
-Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt,
-                                              std::optional<int64_t> max_tokens) const {
-  return impl_->loop->ask_admission(prompt, max_tokens);
+Result<std::vector<RequestId>> Engine::submit_choices(std::vector<NewRequest> requests) {
+  return impl_->loop->submit_choices(std::move(requests));
+}
+
+Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
+                                              int32_t n_choices) const {
+  return impl_->loop->ask_admission(prompt, max_tokens, n_choices);
 }
 
 void Engine::cancel(RequestId id) { impl_->loop->cancel(id); }

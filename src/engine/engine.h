@@ -68,7 +68,7 @@ class Engine {
   const std::string& model_id() const;  ///< the name answers carry: the file's stem, or "ferrox-demo"
   int64_t context_length() const;       ///< most positions of one request
   uint64_t kv_bytes() const;
-  uint64_t scratch_bytes() const;
+  uint64_t scratch_bytes() const;  ///< of the model, its threads and the choice of tokens
   EngineStatus status() const;
 
   /// Refused at once (no work done, no event sent): a token id outside the vocabulary, an empty prompt, a prompt that
@@ -76,9 +76,14 @@ class Engine {
   /// store (kMemoryBudget, with the arithmetic), a full queue (kUnavailable).
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
 
+  /// Several answers to one prompt with one limit (CHECK): it is computed once, and they share its pages, where slots
+  /// and store hold all of them side by side. All are accepted, or none with one refusal as submit's.
+  Result<std::vector<RequestId>> submit_choices(std::vector<NewRequest> requests);
+
   /// What submit would say of this prompt and limit, without sending anything: the same refusals of the same codes, but
   /// for a full queue. Nothing is counted or changed.
-  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens) const;
+  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
+                                        int32_t n_choices = 1) const;
 
   /// The request stops within a step and sends DoneEvent{kCancelled}. Unknown or finished ids are ignored.
   void cancel(RequestId id);

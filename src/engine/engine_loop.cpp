@@ -16,7 +16,7 @@ EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<
       kv_(std::move(kv)),
       n_pages_total_(std::accumulate(kv_->terms().n_pages.begin(), kv_->terms().n_pages.end(), int64_t{0})),
       threads_(options.n_threads),
-      batch_(model.shape().n_vocab),
+      batch_(model.shape().n_vocab, options.n_parallel),
       inbox_(options.n_parallel, options.max_queue) {
   CHECK(options_.n_parallel >= 1 && options_.n_parallel <= options_.batch_rows, "a step has a row for every request");
   CHECK(options_.batch_rows <= model_.max_batch_rows(), "the model's scratch takes a whole step");
@@ -42,39 +42,86 @@ TimePoint EngineLoop::deadline_of(int64_t timeout_ms, TimePoint arrival) const {
 }
 
 Result<RequestId> EngineLoop::submit(GenerationRequest request, EventSink sink) {
-  Result<RequestId> id = accept(std::move(request), std::move(sink), Clock::now());
-  if (!id) inbox_.count_refusal(id.error().code);
-  return id;
+  std::vector<NewRequest> one;
+  one.push_back({std::move(request), std::move(sink)});
+  TRY_ASSIGN(const std::vector<RequestId> ids, submit_choices(std::move(one)));
+  return ids.front();
 }
 
-Result<RequestId> EngineLoop::accept(GenerationRequest request, EventSink sink, TimePoint arrival) {
-  const TimePoint deadline = deadline_of(request.timeout_ms, arrival);
-  const auto n_prompt = static_cast<int64_t>(request.prompt.size());
-  TRY(check_prompt_ids(request.prompt, vocabulary_.n_vocab));
-  TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, request.max_tokens));
-  TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
-  return inbox_.push(std::move(loop), needed, std::move(sink), arrival, deadline);
+Result<std::vector<RequestId>> EngineLoop::submit_choices(std::vector<NewRequest> requests) {
+  Result<std::vector<RequestId>> ids = accept(std::move(requests), Clock::now());
+  if (!ids) inbox_.count_refusal(ids.error().code);
+  return ids;
 }
 
-Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> prompt,
-                                                  std::optional<int64_t> max_tokens) const {
+Result<std::vector<RequestId>> EngineLoop::accept(std::vector<NewRequest> requests, TimePoint arrival) {
+  CHECK(!requests.empty(), "somebody asks for something");
+  const GenerationRequest first = requests.front().request;
+  const auto n_prompt = static_cast<int64_t>(first.prompt.size());
+  const TimePoint deadline = deadline_of(first.timeout_ms, arrival);
+  TRY(check_prompt_ids(first.prompt, vocabulary_.n_vocab));
+  TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, first.max_tokens));
+  Choices choices;
+  for (auto& [request, sink] : requests) {
+    CHECK(request.prompt == first.prompt && request.max_tokens == first.max_tokens, "choices share prompt and limit");
+    TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
+    choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival});
+  }
+  const std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
+  if (!together.empty()) return inbox_.push(std::move(choices), together, deadline);
+  return push_apart(std::move(choices), needed.pages, deadline);
+}
+
+/// Pages of choices that run side by side off one prompt; none where slots or store don't hold all of them.
+std::vector<int64_t> EngineLoop::pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const {
+  const auto n = static_cast<int64_t>(n_choices);
+  if (n > options_.n_parallel) return {};
+  std::vector<int64_t> pages = choice_pages(kv_->terms(), n_prompt, needed.max_tokens, n);
+  if (!fits_pages(pages, kv_->terms().n_pages)) return {};
+  return pages;
+}
+
+/// Each computes the prompt for itself, when there is room for it. All are queued or none.
+Result<std::vector<RequestId>> EngineLoop::push_apart(Choices choices, const std::vector<int64_t>& pages,
+                                                      TimePoint deadline) {
+  std::vector<RequestId> ids;
+  for (AcceptedRequest& choice : choices) {
+    Choices alone;
+    alone.push_back(std::move(choice));
+    const auto pushed = inbox_.push(std::move(alone), pages, deadline);
+    if (pushed) {
+      ids.push_back(pushed->front());
+      continue;
+    }
+    for (const RequestId id : ids) inbox_.cancel(id);
+    return pushed.error();
+  }
+  return ids;
+}
+
+Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
+                                                  int32_t n_choices) const {
   TRY(check_prompt_ids(prompt, vocabulary_.n_vocab));
   const auto n_prompt = static_cast<int64_t>(prompt.size());
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, max_tokens));
   const KvTerms& terms = kv_->terms();
   const std::vector<int64_t> all(terms.n_pages.begin(), terms.n_pages.end());
+  const std::vector<int64_t> together = pages_together(needed, n_prompt, static_cast<size_t>(n_choices));
   return AdmissionAnswer{.n_prompt = n_prompt,
                          .max_tokens = needed.max_tokens,
                          .n_positions = needed.n_positions,
                          .most_positions = longest_request(terms, n_prompt, options_.context_length),
                          .kv_bytes = bytes_of_pages(terms, needed.pages),
                          .kv_bytes_limit = bytes_of_pages(terms, all),
-                         .runs_now = inbox_.would_run_now(needed.pages)};
+                         .runs_now = !together.empty() && inbox_.would_run_now(together, n_choices)};
 }
 
-void EngineLoop::publish() {
-  inbox_.publish(static_cast<int32_t>(running_.size()), n_pages_total_, kv_->n_free(), n_steps_);
+int32_t EngineLoop::n_slots_taken() const {
+  return std::accumulate(running_.begin(), running_.end(), 0,
+                         [](int32_t sum, const auto& request) { return sum + request->n_slots(); });
 }
+
+void EngineLoop::publish() { inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), n_steps_); }
 
 void EngineLoop::run() {
   while (inbox_.wait_for_work(!running_.empty())) {
@@ -94,7 +141,7 @@ void EngineLoop::run() {
 void EngineLoop::apply_cancellations() {
   RequestInbox::Cancelled cancelled = inbox_.take_cancelled();
   for (const auto& request : running_) {
-    if (cancelled.running.contains(request->id())) request->cancel();
+    for (AcceptedRequest& gone : request->cancel(cancelled.running)) cancelled.waiting.push_back(std::move(gone));
   }
   for (AcceptedRequest& request : cancelled.waiting) {
     finish_unadmitted(request, Clock::now());
@@ -104,12 +151,13 @@ void EngineLoop::apply_cancellations() {
 
 void EngineLoop::admit() {
   const TimePoint now = Clock::now();
-  for (AcceptedRequest& request : inbox_.take_admissible(static_cast<int32_t>(running_.size()), kv_->n_free())) {
-    const int64_t n_prompt = request.loop.n_prompt();
-    std::unique_ptr<RequestKv> held = kv_->take(n_prompt, request.n_positions - n_prompt);
+  for (Choices& choices : inbox_.take_admissible(n_slots_taken(), kv_->n_free())) {
+    const int64_t n_prompt = choices.front().loop.n_prompt();
+    const int64_t max_tokens = choices.front().n_positions - n_prompt;
+    std::unique_ptr<RequestKv> held = kv_->take(n_prompt, max_tokens, static_cast<int64_t>(choices.size()));
     CHECK(held, "what was counted as free can be taken");
     running_.push_back(
-        std::make_unique<RunningRequest>(std::move(request), std::move(held), options_.call_opener, now));
+        std::make_unique<RunningRequest>(std::move(choices), std::move(held), options_.call_opener, now));
   }
   publish();
 }
@@ -131,7 +179,7 @@ void EngineLoop::step() {
   const std::vector<StepPart> parts = plan_step(work, options_.batch_rows);
   batch_.clear();
   for (const StepPart& part : parts) batch_.add(*running_[static_cast<size_t>(part.sequence)], part.n_rows);
-  model_.forward(batch_.batch(), kv_->layers(), threads_, batch_.prepare_logits());
+  model_.forward(batch_.batch(), kv_->layers(), threads_, batch_.all_logits());
   ++n_steps_;
   apply_cancellations();
   take_results(parts);
@@ -147,7 +195,18 @@ void EngineLoop::take_results(const std::vector<StepPart>& parts) {
     n_logit_rows += has_logits;
     if (request.is_over()) continue;
     request.rows_done(now);
-    if (has_logits) request.take_logits(batch_.logits(row), now);
+    if (!has_logits) continue;
+    fork_choices(request, batch_.logits(row), now);
+    request.take_logits(batch_.logits(row), now);
+  }
+}
+
+/// Choices that waited for this prompt go on from its last logits, each from a copy.
+void EngineLoop::fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now) {
+  for (auto& fork : request.fork_choices()) {
+    std::vector<float> own(logits.begin(), logits.end());
+    fork->take_logits(own, now);
+    running_.push_back(std::move(fork));
   }
 }
 

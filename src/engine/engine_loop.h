@@ -41,7 +41,9 @@ class EngineLoop {
 
   // As Engine's.
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
-  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens) const;
+  Result<std::vector<RequestId>> submit_choices(std::vector<NewRequest> requests);
+  Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
+                                        int32_t n_choices = 1) const;
   void cancel(RequestId id) { inbox_.cancel(id); }
   void drain() { inbox_.drain(); }
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
@@ -51,7 +53,9 @@ class EngineLoop {
   using Clock = std::chrono::steady_clock;
 
   AdmissionLimits limits() const;
-  Result<RequestId> accept(GenerationRequest request, EventSink sink, TimePoint arrival);
+  Result<std::vector<RequestId>> accept(std::vector<NewRequest> requests, TimePoint arrival);
+  std::vector<int64_t> pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const;
+  Result<std::vector<RequestId>> push_apart(Choices choices, const std::vector<int64_t>& pages, TimePoint deadline);
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 
   // On the engine thread.
@@ -61,6 +65,8 @@ class EngineLoop {
   void refuse_expired();
   void step();
   void take_results(const std::vector<StepPart>& parts);
+  void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);
+  int32_t n_slots_taken() const;
   void finish_over();
   void publish();
 

@@ -19,9 +19,9 @@ struct AdmissionAnswer {
   int64_t max_tokens;       ///< clamped
   int64_t n_positions;      ///< prompt + max_tokens
   int64_t most_positions;   ///< that a request of this prompt may have
-  uint64_t kv_bytes;        ///< what it takes of the store
+  uint64_t kv_bytes;        ///< what one choice takes of the store
   uint64_t kv_bytes_limit;  ///< the whole store
-  bool runs_now;            ///< nobody waits and there is room
+  bool runs_now;            ///< nobody waits and there is room for all choices side by side
 };
 
 struct EngineStatus {

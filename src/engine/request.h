@@ -76,4 +76,10 @@ using Event = std::variant<PromptProgressEvent, TokenEvent, DoneEvent, Error>;
 /// Called on the engine thread: must return at once and never throw (post it to your own loop or queue).
 using EventSink = std::function<void(Event)>;
 
+/// A request, and who hears of it.
+struct NewRequest {
+  GenerationRequest request;
+  EventSink sink;
+};
+
 }  // namespace ferrox

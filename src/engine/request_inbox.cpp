@@ -8,20 +8,23 @@
 
 namespace ferrox {
 
-Result<RequestId> RequestInbox::push(TokenLoop loop, const Reservation& needed, EventSink sink, TimePoint arrival,
-                                     TimePoint deadline) {
+Result<std::vector<RequestId>> RequestInbox::push(Choices choices, std::vector<int64_t> pages, TimePoint deadline) {
   const std::lock_guard lock(mutex_);
   if (draining_ || stopping_) return make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
   // While nobody was found to lack room, open slots are as good as taken by those who wait.
   const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
-  const RequestId id = next_id_;
-  TRY(queue_.push({id, needed.pages, deadline}, n_open_slots));
-  ++next_id_;
-  waiting_.emplace(id, AcceptedRequest{id, std::move(loop), needed.n_positions, std::move(sink), arrival});
-  live_.insert(id);
+  const RequestId first = next_id_;
+  TRY(queue_.push({first, std::move(pages), deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
+  std::vector<RequestId> ids;
+  for (AcceptedRequest& choice : choices) {
+    choice.id = next_id_++;
+    ids.push_back(choice.id);
+    live_.insert(choice.id);
+  }
+  waiting_.emplace(first, std::move(choices));
   status_.n_queued = queue_.size();
   work_.notify_one();
-  return id;
+  return ids;
 }
 
 void RequestInbox::cancel(RequestId id) {
@@ -67,31 +70,44 @@ bool RequestInbox::wait_for_work(bool something_runs) {
   return !stopping_;
 }
 
-AcceptedRequest RequestInbox::extract(RequestId id) { return std::move(waiting_.extract(id).mapped()); }
+Choices RequestInbox::extract(RequestId id) { return std::move(waiting_.extract(id).mapped()); }
+
+/// One of the choices that wait. The others stay in their place, with the pages that were counted for all of them.
+bool RequestInbox::take_waiting(RequestId id, Choices& taken) {
+  for (auto& [first, choices] : waiting_) {
+    const auto found =
+        std::find_if(choices.begin(), choices.end(), [id](const AcceptedRequest& each) { return each.id == id; });
+    if (found == choices.end()) continue;
+    taken.push_back(std::move(*found));
+    choices.erase(found);
+    if (choices.empty()) {
+      queue_.remove(first);
+      waiting_.erase(waiting_.find(first));
+    }
+    return true;
+  }
+  return false;
+}
 
 RequestInbox::Cancelled RequestInbox::take_cancelled() {
   Cancelled taken;
   const std::lock_guard lock(mutex_);
   for (const RequestId id : std::exchange(cancelled_, {})) {
-    if (queue_.remove(id)) {
-      taken.waiting.push_back(extract(id));
-    } else {
-      taken.running.insert(id);
-    }
+    if (!take_waiting(id, taken.waiting)) taken.running.insert(id);
   }
   status_.n_queued = queue_.size();
   return taken;
 }
 
-std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages) {
-  std::vector<AcceptedRequest> admissible;
+std::vector<Choices> RequestInbox::take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages) {
+  std::vector<Choices> admissible;
   const std::lock_guard lock(mutex_);
   for (const QueuedRequest* head = queue_.head(); head != nullptr; head = queue_.head()) {
-    if (n_running == n_parallel_ || !fits_pages(head->pages, n_free_pages)) break;
+    if (n_running + head->n_choices > n_parallel_ || !fits_pages(head->pages, n_free_pages)) break;
     for (size_t kind = 0; kind < n_free_pages.size(); ++kind) {
       n_free_pages[kind] -= static_cast<int32_t>(head->pages[kind]);
     }
-    ++n_running;
+    n_running += head->n_choices;
     const RequestId id = head->id;
     queue_.remove(id);
     admissible.push_back(extract(id));
@@ -104,10 +120,12 @@ std::vector<AcceptedRequest> RequestInbox::take_admissible(int32_t n_running, st
   return admissible;
 }
 
-std::vector<AcceptedRequest> RequestInbox::take_expired(TimePoint now) {
-  std::vector<AcceptedRequest> expired;
+Choices RequestInbox::take_expired(TimePoint now) {
+  Choices expired;
   const std::lock_guard lock(mutex_);
-  for (const RequestId id : queue_.take_expired(now)) expired.push_back(extract(id));
+  for (const RequestId first : queue_.take_expired(now)) {
+    for (AcceptedRequest& choice : extract(first)) expired.push_back(std::move(choice));
+  }
   status_.refused.no_room += expired.size();
   status_.n_queued = queue_.size();
   return expired;
@@ -123,9 +141,9 @@ void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, std::vector
   status_.n_steps = n_steps;
 }
 
-bool RequestInbox::would_run_now(std::span<const int64_t> pages) const {
+bool RequestInbox::would_run_now(std::span<const int64_t> pages, int32_t n_choices) const {
   const std::lock_guard lock(mutex_);
-  return queue_.empty() && status_.n_running < n_parallel_ && fits_pages(pages, n_free_pages_);
+  return queue_.empty() && status_.n_running + n_choices <= n_parallel_ && fits_pages(pages, n_free_pages_);
 }
 
 void RequestInbox::retire(RequestId id) {

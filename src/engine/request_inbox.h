@@ -24,9 +24,9 @@ class RequestInbox {
 
   // ---- any thread
 
-  /// A request that was priced. Errors (kUnavailable): the queue is full, the engine drains.
-  Result<RequestId> push(TokenLoop loop, const Reservation& needed, EventSink sink, TimePoint arrival,
-                         TimePoint deadline);
+  /// Choices that were priced together at `pages` of each attention kind; gives each its number. Errors (kUnavailable):
+  /// the queue is full, the engine drains.
+  Result<std::vector<RequestId>> push(Choices choices, std::vector<int64_t> pages, TimePoint deadline);
 
   /// Remembered until the engine thread looks; ids that are unknown or have ended are ignored.
   void cancel(RequestId id);
@@ -49,23 +49,23 @@ class RequestInbox {
 
   /// What was cancelled since the last call: requests that still waited, and the ids of others.
   struct Cancelled {
-    std::vector<AcceptedRequest> waiting;
+    Choices waiting;
     std::unordered_set<RequestId> running;
   };
   Cancelled take_cancelled();
 
-  /// The requests at the head of the queue that n_running others leave slots for and the free pages of each attention
+  /// The choices at the head of the queue that n_running others leave slots for and the free pages of each attention
   /// kind hold.
-  std::vector<AcceptedRequest> take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages);
+  std::vector<Choices> take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages);
 
   /// Waiting requests whose deadline is at or before `now`; counted as refused.
-  std::vector<AcceptedRequest> take_expired(TimePoint now);
+  Choices take_expired(TimePoint now);
 
   /// What status() shows of the engine thread's own.
   void publish(int32_t n_running, int64_t n_pages_total, std::vector<int32_t> n_free_pages, uint64_t n_steps);
 
-  /// Whether a request of these pages would be admitted by the next step, were it the last to come.
-  bool would_run_now(std::span<const int64_t> pages) const;
+  /// Whether n_choices of these pages would be admitted by the next step, were they the last to come.
+  bool would_run_now(std::span<const int64_t> pages, int32_t n_choices) const;
 
   /// The last event of a request has been sent.
   void retire(RequestId id);
@@ -74,16 +74,17 @@ class RequestInbox {
   void cancel_all();
 
  private:
-  AcceptedRequest extract(RequestId id);
+  Choices extract(RequestId id);
+  bool take_waiting(RequestId id, Choices& taken);
 
   const int32_t n_parallel_;
   mutable std::mutex mutex_;
   std::condition_variable work_;  ///< something to do for the engine thread
   std::condition_variable idle_;  ///< a request has ended
   RequestQueue queue_;
-  std::unordered_map<RequestId, AcceptedRequest> waiting_;  ///< one for each entry of queue_
-  std::unordered_set<RequestId> live_;                      ///< accepted, last event not sent
-  std::unordered_set<RequestId> cancelled_;                 ///< of live ones, not yet taken
+  std::unordered_map<RequestId, Choices> waiting_;  ///< one for each entry of queue_
+  std::unordered_set<RequestId> live_;              ///< accepted, last event not sent
+  std::unordered_set<RequestId> cancelled_;         ///< of live ones, not yet taken
   RequestId next_id_ = 1;
   bool head_is_blocked_ = false;  ///< the head of the queue was looked at and there was no room for it
   bool draining_ = false;

@@ -1,5 +1,7 @@
 #include "engine/running_request.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -15,11 +17,18 @@ DoneEvent done_event(const Finished& finished, Usage usage) {
 
 }  // namespace
 
-RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, int32_t call_opener,
-                               TimePoint now)
-    : accepted_(std::move(accepted)), kv_(std::move(kv)), call_opener_(call_opener), admitted_(now) {
+RunningRequest::RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now)
+    : accepted_(std::move(choices.front())), kv_(std::move(kv)), call_opener_(call_opener), admitted_(now) {
   CHECK(kv_ != nullptr, "an admitted request holds its memory");
+  others_.assign(std::make_move_iterator(choices.begin() + 1), std::make_move_iterator(choices.end()));
 }
+
+RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling)
+    : accepted_(std::move(accepted)),
+      kv_(std::move(kv)),
+      call_opener_(sibling.call_opener_),
+      admitted_(sibling.admitted_),
+      prompt_done_(sibling.prompt_done_) {}
 
 SequenceWork RunningRequest::work() const {
   const auto n_tokens = static_cast<int64_t>(accepted_.loop.tokens().size());
@@ -40,7 +49,9 @@ bool RunningRequest::reaches_end(int32_t n_rows) const { return work().n_pending
 void RunningRequest::rows_done(TimePoint now) {
   kv_->end_step();
   if (prompt_done_) return;
-  accepted_.sink(PromptProgressEvent{kv_->length(), accepted_.loop.n_prompt()});
+  const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt()};
+  accepted_.sink(progress);
+  for (const AcceptedRequest& other : others_) other.sink(progress);
   if (kv_->length() == accepted_.loop.n_prompt()) prompt_done_ = now;
 }
 
@@ -60,8 +71,31 @@ bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
   return finished_.has_value();
 }
 
-void RunningRequest::cancel() {
-  if (!is_over()) finished_ = accepted_.loop.cancel();
+std::vector<std::unique_ptr<RunningRequest>> RunningRequest::fork_choices() {
+  std::vector<std::unique_ptr<RunningRequest>> forks;
+  if (others_.empty() || !prompt_done_) return forks;
+  auto held = kv_->fork_choices(static_cast<int64_t>(others_.size()));
+  for (size_t i = 0; i < held.size(); ++i) {
+    forks.emplace_back(new RunningRequest(std::move(others_[i]), std::move(held[i]), *this));
+  }
+  others_.clear();
+  return forks;
+}
+
+Choices RunningRequest::cancel(const std::unordered_set<RequestId>& ids) {
+  Choices gone;
+  const auto first_gone = std::stable_partition(others_.begin(), others_.end(),
+                                                [&](const AcceptedRequest& other) { return !ids.contains(other.id); });
+  gone.assign(std::make_move_iterator(first_gone), std::make_move_iterator(others_.end()));
+  others_.erase(first_gone, others_.end());
+  if (is_over() || !ids.contains(id())) return gone;
+  if (others_.empty()) {
+    finished_ = accepted_.loop.cancel();
+    return gone;
+  }
+  gone.push_back(std::exchange(accepted_, std::move(others_.front())));
+  others_.erase(others_.begin());
+  return gone;
 }
 
 void RunningRequest::finish(TimePoint now) {

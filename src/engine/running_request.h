@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <unordered_set>
+#include <vector>
 
 #include "engine/request.h"
 #include "engine/token_loop.h"
@@ -23,11 +25,13 @@ struct AcceptedRequest {
   TimePoint arrival;
 };
 
+/// Answers to one prompt that are admitted together: the first computes it, the others take it up where it ends.
+using Choices = std::vector<AcceptedRequest>;
+
 class RunningRequest {
  public:
-  /// `kv` holds everything that accepted.n_positions positions need. `call_opener` is the token that opens a tool call,
-  /// or -1.
-  RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now);
+  /// `kv` was taken for all `choices`. `call_opener` is the token that opens a tool call, or -1.
+  RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now);
 
   RequestId id() const { return accepted_.id; }
 
@@ -49,8 +53,15 @@ class RunningRequest {
   /// The logits of the last token. Sends its token; gives true when the answer is over, and then finish() must follow.
   bool take_logits(std::span<float> logits, TimePoint now);
 
-  /// Ends as cancelled at the next finish().
-  void cancel();
+  /// The other choices, once the prompt is done: each a request of its own whose next logits are this one's.
+  std::vector<std::unique_ptr<RunningRequest>> fork_choices();
+
+  /// Slots that it takes: its own, and one for each choice that waits for the prompt.
+  int32_t n_slots() const { return 1 + static_cast<int32_t>(others_.size()); }
+
+  /// Ends as cancelled at the next finish() if its id is one of these. While other choices wait for the prompt, one of
+  /// them goes on in its place; those that end so are returned.
+  Choices cancel(const std::unordered_set<RequestId>& ids);
 
   bool is_over() const { return finished_.has_value() || error_.has_value(); }
 
@@ -61,9 +72,11 @@ class RunningRequest {
   void finish(TimePoint now);
 
  private:
+  RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling);
   Usage usage(TimePoint now) const;
 
   AcceptedRequest accepted_;
+  Choices others_;                 ///< that wait for the end of the prompt
   std::unique_ptr<RequestKv> kv_;  ///< until release_kv()
   int32_t call_opener_;
   TimePoint admitted_;

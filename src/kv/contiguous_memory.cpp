@@ -40,6 +40,7 @@ class ContiguousMemory::Run : public RequestKv {
 
   int64_t length() const override { return length_; }
   void observe_anchor(int64_t) override {}  // a single run is never rejoined
+  std::vector<std::unique_ptr<RequestKv>> fork_choices(int64_t) override { return {}; }
 
   std::span<const PageTable> begin_step(int64_t n_rows) override {
     for (KvCache& cache : caches_) CHECK(cache.extend(n_rows), "a cache without a pool grows");
@@ -97,7 +98,8 @@ ContiguousMemory::ContiguousMemory(KvLayout layout, int64_t context_length, int6
   terms_.chunk_rows = chunk_rows;
 }
 
-std::unique_ptr<RequestKv> ContiguousMemory::take(int64_t n_prompt, int64_t max_tokens) {
+std::unique_ptr<RequestKv> ContiguousMemory::take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) {
+  CHECK(n_choices == 1, "one sequence has one answer");
   if (is_taken_ || !fits_pages(lease_pages(terms_, n_prompt, max_tokens), terms_.n_pages)) return nullptr;
   is_taken_ = true;
   return std::make_unique<Run>(*this);

@@ -26,7 +26,7 @@ class ContiguousMemory : public KvMemory {
 
   const KvTerms& terms() const override { return terms_; }
   std::span<const KvLayerView> layers() override { return views_; }
-  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens) override;
+  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) override;
   std::vector<int32_t> n_free() const override { return {is_taken_ ? 0 : 1}; }
   uint64_t size_bytes() const override { return terms_.page_bytes.front(); }
   void check_integrity() const override {}

@@ -46,6 +46,16 @@ bool KindTable::reserve_pages(int64_t n) {
   return true;
 }
 
+void KindTable::return_pages(int64_t n) {
+  CHECK(n >= 0 && n <= n_spare(), "only spare pages are given back early");
+  const auto end = spare_.begin() + static_cast<ptrdiff_t>(n);  // the last are used next
+  std::vector<int32_t> returned(spare_.begin(), end);
+  spare_.erase(spare_.begin(), end);
+  std::sort(returned.begin(), returned.end());
+  std::erase_if(held_, [&](int32_t page) { return std::binary_search(returned.begin(), returned.end(), page); });
+  pool_->release(returned);
+}
+
 void KindTable::cover(int64_t n_positions) {
   const int64_t n_pages = kv_pages_for(n_positions, page_rows_);
   while (static_cast<int64_t>(table_.size()) < n_pages) {

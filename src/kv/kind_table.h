@@ -42,6 +42,9 @@ class KindTable {
   /// Takes n more pages, or none and gives false.
   bool reserve_pages(int64_t n);
 
+  /// Gives back n spare pages (CHECKs that there are as many).
+  void return_pages(int64_t n);
+
   /// The table backs [0, n_positions); CHECKs that pages for it are held.
   void cover(int64_t n_positions);
 

@@ -15,10 +15,16 @@ int64_t add(int64_t a, int64_t b) {
   return a > kMost - b ? kMost : a + b;
 }
 
+/// The most whole pages that a kind still holds of a prompt that has just been computed.
+int64_t live_prompt_pages(const KvTerms& terms, int window) {
+  if (window == 0) return std::numeric_limits<int64_t>::max();
+  return kv_pages_for(int64_t{window} + terms.page_rows, terms.page_rows) + 1;  // a window begins inside a page
+}
+
 }  // namespace
 
 int64_t sliding_bound(const KvTerms& terms, int window) {
-  return 2 * (window + kRetainGap) + terms.interval() + 2 * int64_t{terms.page_rows} + terms.max_draft;
+  return 2 * (int64_t{window} + kRetainGap) + terms.interval() + 2 * int64_t{terms.page_rows} + terms.max_draft;
 }
 
 int64_t held_positions(const KvTerms& terms, int window, int64_t n_prompt, int64_t max_tokens) {
@@ -33,6 +39,28 @@ std::vector<int64_t> lease_pages(const KvTerms& terms, int64_t n_prompt, int64_t
   for (const int window : terms.windows) {
     const int64_t held = held_positions(terms, window, n_prompt, max_tokens);
     pages.push_back(std::max<int64_t>(1, kv_pages_for(held, terms.page_rows)));
+  }
+  return pages;
+}
+
+std::vector<int64_t> fork_pages(const KvTerms& terms, int64_t length, int64_t max_tokens) {
+  const int64_t n_rest = add(length % terms.page_rows, max_tokens);
+  std::vector<int64_t> pages;
+  for (const int window : terms.windows) {
+    const int64_t n_most = window == 0 ? n_rest : sliding_bound(terms, window) + 2 * int64_t{terms.page_rows};
+    pages.push_back(std::max<int64_t>(1, kv_pages_for(std::min(n_rest, n_most), terms.page_rows)));
+  }
+  return pages;
+}
+
+std::vector<int64_t> choice_pages(const KvTerms& terms, int64_t n_prompt, int64_t max_tokens, int64_t n_choices) {
+  std::vector<int64_t> pages = lease_pages(terms, n_prompt, max_tokens);
+  if (n_choices == 1) return pages;
+  const std::vector<int64_t> own = fork_pages(terms, n_prompt, max_tokens);
+  for (size_t kind = 0; kind < pages.size(); ++kind) {
+    const int64_t shared = std::min(n_prompt / terms.page_rows, live_prompt_pages(terms, terms.windows[kind]));
+    pages[kind] = std::max(pages[kind], add(shared, own[kind]));
+    for (int64_t i = 1; i < n_choices; ++i) pages[kind] = add(pages[kind], own[kind]);
   }
   return pages;
 }

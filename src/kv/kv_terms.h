@@ -41,6 +41,14 @@ int64_t held_positions(const KvTerms& terms, int window, int64_t n_prompt, int64
 /// Pages of each kind that it takes, at least 1.
 std::vector<int64_t> lease_pages(const KvTerms& terms, int64_t n_prompt, int64_t max_tokens);
 
+/// Pages of each kind that a fork of a request takes of its own, at least 1: everything past the whole pages that
+/// `length` rows fill. Those are shared, and neither of the two recycles them.
+std::vector<int64_t> fork_pages(const KvTerms& terms, int64_t length, int64_t max_tokens);
+
+/// Pages of each kind for n_choices answers to one prompt, of which all but the first are forked from it where the
+/// prompt ends. n_choices >= 1.
+std::vector<int64_t> choice_pages(const KvTerms& terms, int64_t n_prompt, int64_t max_tokens, int64_t n_choices);
+
 /// Whether n[kind] pages of each kind are no more than available[kind].
 bool fits_pages(std::span<const int64_t> n, std::span<const int32_t> available);
 

@@ -8,10 +8,13 @@
 
 namespace ferrox {
 
-std::optional<KvLease> KvLease::take(PageGroups& groups, const KvTerms& terms, int64_t n_prompt, int64_t max_tokens) {
+std::optional<KvLease> KvLease::take(PageGroups& groups, const KvTerms& terms, int64_t n_prompt, int64_t max_tokens,
+                                     int64_t n_choices) {
   SequenceKv kv(groups, terms.page_rows);
-  if (!kv.reserve_pages(lease_pages(terms, n_prompt, max_tokens))) return std::nullopt;
-  return KvLease(std::move(kv), terms, n_prompt, n_prompt + max_tokens);
+  if (!kv.reserve_pages(choice_pages(terms, n_prompt, max_tokens, n_choices))) return std::nullopt;
+  KvLease lease(std::move(kv), terms, n_prompt, n_prompt + max_tokens);
+  lease.n_choices_ = n_choices;
+  return lease;
 }
 
 KvLease::KvLease(SequenceKv kv, const KvTerms& terms, int64_t n_prompt, int64_t n_positions)
@@ -57,23 +60,10 @@ void KvLease::observe_anchor(int64_t length) {
   for (WindowSlide& slide : slides_) slide.observe_anchor(length);
 }
 
-// Full pages up to here are shared and never recycled, by either of the two. What each needs beyond them is the tail
-// and all that it may hold past a prompt.
-std::vector<int64_t> KvLease::missing_after_fork(int64_t n_positions) const {
-  const int64_t n_rest = n_positions - kv_.length() / terms_->page_rows * terms_->page_rows;
-  std::vector<int64_t> pages;
-  for (const int window : terms_->windows) {
-    const int64_t n_most = window == 0 ? n_rest : sliding_bound(*terms_, window) + 2 * terms_->page_rows;
-    pages.push_back(std::max<int64_t>(1, kv_pages_for(std::min(n_rest, n_most), terms_->page_rows)));
-  }
-  return pages;
-}
-
 std::optional<KvLease> KvLease::fork(PagedStore& store, int64_t max_tokens) {
   CHECK(step_rows_ == 0 && kv_.length() >= n_prompt_, "a request forks between two steps, its prompt being done");
-  const int64_t n_twin_positions = kv_.length() + max_tokens;
-  const std::vector<int64_t> of_twin = missing_after_fork(n_twin_positions);
-  std::vector<int64_t> top_up = missing_after_fork(n_positions_);
+  const std::vector<int64_t> of_twin = fork_pages(*terms_, kv_.length(), max_tokens);
+  std::vector<int64_t> top_up = fork_pages(*terms_, kv_.length(), n_positions_ - kv_.length());
   std::vector<int64_t> both = of_twin;
   for (size_t kind = 0; kind < top_up.size(); ++kind) {
     const KindTable& table = kv_.kind(static_cast<int>(kind));
@@ -85,9 +75,25 @@ std::optional<KvLease> KvLease::fork(PagedStore& store, int64_t max_tokens) {
   CHECK(kv_.reserve_pages(top_up), "what was counted as free can be taken");
   std::optional<SequenceKv> twin = kv_.fork(store, of_twin);
   CHECK(twin, "what was counted as free can be taken");
-  KvLease lease(std::move(*twin), *terms_, n_prompt_, n_twin_positions);
+  KvLease lease(std::move(*twin), *terms_, n_prompt_, kv_.length() + max_tokens);
   lease.slides_ = slides_;
   return lease;
+}
+
+// What was set aside goes back and is taken again at once: nobody else takes pages in between, on the one thread.
+std::vector<KvLease> KvLease::fork_choices(PagedStore& store, int64_t n) {
+  CHECK(kv_.length() == n_prompt_ && n <= n_choices_ - 1, "as many choices as were priced begin where the prompt ends");
+  std::vector<int64_t> of_others = fork_pages(*terms_, n_prompt_, n_positions_ - n_prompt_);
+  for (int64_t& pages : of_others) pages *= n_choices_ - 1;
+  kv_.return_pages(of_others);
+  n_choices_ = 1;
+  std::vector<KvLease> twins;
+  for (int64_t i = 0; i < n; ++i) {
+    std::optional<KvLease> twin = fork(store, n_positions_ - n_prompt_);
+    CHECK(twin, "what was set aside can be taken");
+    twins.push_back(std::move(*twin));
+  }
+  return twins;
 }
 
 void KvLease::check_integrity() const {

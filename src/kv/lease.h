@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "kv/request_kv.h"
+#include "kv/kv_terms.h"
 #include "kv/sequence_kv.h"
 #include "kv/window_slide.h"
 
@@ -12,19 +12,25 @@ namespace ferrox {
 
 /// Pages that slide out of a window stay private to the request and back its later positions: handing them back would
 /// let a later step fail. Every CHECK is a bug of the caller.
-class KvLease : public RequestKv {
+class KvLease {
  public:
-  /// Takes lease_pages(terms, n_prompt, max_tokens), or nothing. `groups` and `terms` must outlive the lease.
-  static std::optional<KvLease> take(PageGroups& groups, const KvTerms& terms, int64_t n_prompt, int64_t max_tokens);
+  /// Takes choice_pages(terms, n_prompt, max_tokens, n_choices), or nothing. `groups` and `terms` must outlive the
+  /// lease.
+  static std::optional<KvLease> take(PageGroups& groups, const KvTerms& terms, int64_t n_prompt, int64_t max_tokens,
+                                     int64_t n_choices = 1);
 
-  int64_t length() const override { return kv_.length(); }
-  std::span<const PageTable> begin_step(int64_t n_rows) override;
-  void end_step() override;
-  void observe_anchor(int64_t length) override;
+  int64_t length() const { return kv_.length(); }
+  std::span<const PageTable> begin_step(int64_t n_rows);
+  void end_step();
+  void observe_anchor(int64_t length);
 
   /// A second request with the same rows and max_tokens still to come: full pages are shared, the tail is copied.
   /// Nothing when what it needs of its own, or what this then lacks, isn't free.
   std::optional<KvLease> fork(PagedStore& store, int64_t max_tokens);
+
+  /// The first n of the other choices that take() set pages aside for, once the prompt is done. They can't fail, and
+  /// what was set aside for more goes back.
+  std::vector<KvLease> fork_choices(PagedStore& store, int64_t n);
 
   /// Pages of each kind, and over all of them.
   const SequenceKv& sequence() const { return kv_; }
@@ -37,13 +43,13 @@ class KvLease : public RequestKv {
   KvLease(SequenceKv kv, const KvTerms& terms, int64_t n_prompt, int64_t n_positions);
   void slide_decode(int64_t position);
   void slide_prompt();
-  std::vector<int64_t> missing_after_fork(int64_t n_positions) const;
 
   SequenceKv kv_;
   const KvTerms* terms_;
   int64_t n_prompt_;
   int64_t n_positions_;              ///< prompt and answer
   std::vector<WindowSlide> slides_;  ///< of each kind; unused for full ones
+  int64_t n_choices_ = 1;            ///< that pages are held for, this one included
   int64_t step_rows_ = 0;
 };
 

@@ -6,6 +6,32 @@
 #include "kv/lease.h"
 
 namespace ferrox {
+namespace {
+
+/// A lease, and the store that its forks copy rows in.
+class PagedRequest : public RequestKv {
+ public:
+  PagedRequest(KvLease lease, PagedStore& store) : lease_(std::move(lease)), store_(store) {}
+
+  int64_t length() const override { return lease_.length(); }
+  std::span<const PageTable> begin_step(int64_t n_rows) override { return lease_.begin_step(n_rows); }
+  void end_step() override { lease_.end_step(); }
+  void observe_anchor(int64_t length) override { lease_.observe_anchor(length); }
+
+  std::vector<std::unique_ptr<RequestKv>> fork_choices(int64_t n) override {
+    std::vector<std::unique_ptr<RequestKv>> twins;
+    for (KvLease& twin : lease_.fork_choices(store_, n)) {
+      twins.push_back(std::make_unique<PagedRequest>(std::move(twin), store_));
+    }
+    return twins;
+  }
+
+ private:
+  KvLease lease_;
+  PagedStore& store_;
+};
+
+}  // namespace
 
 KvTerms terms_of(const KvLayout& layout) {
   KvTerms terms;
@@ -28,9 +54,10 @@ PagedMemory::~PagedMemory() {
   CHECK(groups_.n_held() == 0, "every page came back");
 }
 
-std::unique_ptr<RequestKv> PagedMemory::take(int64_t n_prompt, int64_t max_tokens) {
-  std::optional<KvLease> lease = KvLease::take(groups_, terms_, n_prompt, max_tokens);
-  return lease ? std::make_unique<KvLease>(std::move(*lease)) : nullptr;
+std::unique_ptr<RequestKv> PagedMemory::take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) {
+  std::optional<KvLease> lease = KvLease::take(groups_, terms_, n_prompt, max_tokens, n_choices);
+  if (!lease) return nullptr;
+  return std::make_unique<PagedRequest>(std::move(*lease), store_);
 }
 
 std::vector<int32_t> PagedMemory::n_free() const {

@@ -20,7 +20,7 @@ class PagedMemory : public KvMemory {
 
   const KvTerms& terms() const override { return terms_; }
   std::span<const KvLayerView> layers() override { return store_.layers(); }
-  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens) override;
+  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) override;
   std::vector<int32_t> n_free() const override;
   uint64_t size_bytes() const override { return store_.size_bytes(); }
   void check_integrity() const override { groups_.check_integrity(); }

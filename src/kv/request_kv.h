@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kv/kv_terms.h"
 #include "tensor/kv_view.h"
@@ -26,6 +27,10 @@ class RequestKv {
 
   /// The token before position `length` opened a tool call.
   virtual void observe_anchor(int64_t length) = 0;
+
+  /// The first n of the other choices that this was taken for, with the same rows and max_tokens still to come. Once,
+  /// after the step that ends the prompt.
+  virtual std::vector<std::unique_ptr<RequestKv>> fork_choices(int64_t n) = 0;
 };
 
 /// The KV memory of an engine. One thread uses it and what it hands out; it outlives that.
@@ -39,8 +44,8 @@ class KvMemory {
   /// One view for each layer. Valid until a step begins or ends.
   virtual std::span<const KvLayerView> layers() = 0;
 
-  /// Everything lease_pages(terms(), n_prompt, max_tokens) says, or nullptr when that isn't free.
-  virtual std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens) = 0;
+  /// Everything choice_pages(terms(), n_prompt, max_tokens, n_choices) says, or nullptr when that isn't free.
+  virtual std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices = 1) = 0;
 
   /// Free pages of each kind.
   virtual std::vector<int32_t> n_free() const = 0;

@@ -41,6 +41,10 @@ bool SequenceKv::reserve_pages(std::span<const int64_t> n) {
   return true;
 }
 
+void SequenceKv::return_pages(std::span<const int64_t> n) {
+  for (size_t kind = 0; kind < tables_.size(); ++kind) tables_[kind].return_pages(n[kind]);
+}
+
 std::span<const PageTable> SequenceKv::cover(int64_t n) {
   for (size_t kind = 0; kind < tables_.size(); ++kind) {
     tables_[kind].cover(length_ + n);

@@ -37,6 +37,9 @@ class SequenceKv {
   /// Takes n[kind] pages of each kind, or none and gives false.
   bool reserve_pages(std::span<const int64_t> n);
 
+  /// Gives back n[kind] pages of each kind that back nothing (CHECKs that there are as many).
+  void return_pages(std::span<const int64_t> n);
+
   /// The page tables once they back n more rows (CHECKs that pages are held); valid until this changes.
   std::span<const PageTable> cover(int64_t n);
 

@@ -4,11 +4,17 @@
 
 namespace ferrox {
 
+int32_t RequestQueue::size() const {
+  int32_t n = 0;
+  for (const QueuedRequest& request : waiting_) n += request.n_choices;
+  return n;
+}
+
 Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slots) {
   const int32_t n_waiting = size() - n_open_slots;
-  if (n_waiting >= max_waiting_) {
-    return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may", n_waiting,
-                      max_waiting_);
+  if (n_waiting + request.n_choices > max_waiting_) {
+    return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may",
+                      std::max(0, n_waiting), max_waiting_);
   }
   waiting_.push_back(request);
   return {};

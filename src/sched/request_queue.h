@@ -17,6 +17,7 @@ struct QueuedRequest {
   uint64_t id;
   std::vector<int64_t> pages;  ///< of each attention kind: what it takes when it is admitted
   TimePoint deadline;          ///< TimePoint::max(): it waits as long as it takes
+  int32_t n_choices = 1;       ///< answers that are admitted together, each in a slot of its own
 };
 
 /// First in, first out. `head` is the one place that decides whose turn it is.
@@ -24,10 +25,11 @@ class RequestQueue {
  public:
   explicit RequestQueue(int32_t max_waiting) : max_waiting_(max_waiting) {}
 
-  int32_t size() const { return static_cast<int32_t>(waiting_.size()); }
+  /// Answers that wait.
+  int32_t size() const;
   bool empty() const { return waiting_.empty(); }
 
-  /// Appends, or refuses with kUnavailable naming depth and cap. `n_open_slots` requests more than the cap may enter:
+  /// Appends, or refuses with kUnavailable naming depth and cap. `n_open_slots` answers more than the cap may enter:
   /// they don't wait, the next step admits them.
   Result<void> push(const QueuedRequest& request, int32_t n_open_slots);
 

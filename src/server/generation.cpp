@@ -38,12 +38,20 @@ Generation::~Generation() {
 }
 
 Result<void> Generation::submit(std::vector<GenerationRequest> requests) {
-  for (GenerationRequest& request : requests) {
-    const auto id = app_.engine().submit(std::move(request), mailbox_->sink(choices_.size()));
-    if (!id) return id.error();
-    choices_.push_back({*id, true});
-    ++n_running_;
+  std::vector<NewRequest> together;  // answers to one prompt stand side by side
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const bool ends_group = i + 1 == requests.size() || requests[i + 1].prompt != requests[i].prompt;
+    together.push_back({std::move(requests[i]), mailbox_->sink(i)});
+    if (!ends_group) continue;
+    TRY(submit_choices(std::exchange(together, {})));
   }
+  return {};
+}
+
+Result<void> Generation::submit_choices(std::vector<NewRequest> together) {
+  TRY_ASSIGN(const std::vector<RequestId> ids, app_.engine().submit_choices(std::move(together)));
+  for (const RequestId id : ids) choices_.push_back({id, true});
+  n_running_ += ids.size();
   return {};
 }
 

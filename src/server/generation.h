@@ -36,6 +36,8 @@ class Generation {
   void cancel();
 
  private:
+  Result<void> submit_choices(std::vector<NewRequest> together);
+
   struct Choice {
     RequestId id;
     bool running;

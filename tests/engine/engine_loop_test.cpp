@@ -8,108 +8,21 @@
 #include <random>
 #include <set>
 
-#include "engine/memory_plan.h"
-#include "kv/contiguous_memory.h"
-#include "kv/paged_memory.h"
-#include "support/event_log.h"
-#include "support/fake_model.h"
-#include "support/fake_vocabulary.h"
 #include "support/gate.h"
+#include "support/loop_rig.h"
 
 namespace ferrox {
 namespace {
 
 using testing::EventLog;
-using testing::fake_vocabulary;
 using testing::FakeModel;
 using testing::Gate;
 using ::testing::HasSubstr;
+using testing::judge_ids;
 using testing::kEndToken;
-
-struct RigShape {
-  int32_t page_rows = 4;
-  int32_t n_pages = 64;
-  int64_t context_length = 128;
-  int32_t n_parallel = 4;
-  int32_t batch_rows = 16;
-  int32_t max_queue = 64;
-  int window = 0;  ///< of the model's second layer; its kind then has n_pages pages too
-  int64_t slide_interval = kSlideInterval;
-  KvStorage storage = KvStorage::kPaged;
-  int64_t trained_context = 256;
-};
-
-/// A model with an engine around it.
-struct Rig {
-  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows, shape.trained_context, shape.window) {
-    loop.emplace(model, fake_vocabulary(), memory_of(shape),
-                 EngineLoopOptions{.n_threads = 1,
-                                   .context_length = shape.context_length,
-                                   .n_parallel = shape.n_parallel,
-                                   .batch_rows = shape.batch_rows,
-                                   .max_queue = shape.max_queue,
-                                   .default_max_tokens = 16,
-                                   .default_timeout_ms = 0});
-  }
-
-  std::unique_ptr<KvMemory> memory_of(const RigShape& shape) const {
-    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32};
-    if (shape.storage == KvStorage::kContiguous) {
-      return *ContiguousMemory::create(layout, shape.context_length, shape.batch_rows);
-    }
-    KvTerms terms = terms_of(layout);
-    terms.chunk_rows = shape.batch_rows;
-    terms.slide_interval = shape.slide_interval;
-    terms.n_pages.assign(terms.windows.size(), shape.n_pages);
-    return *PagedMemory::create(layout, terms);
-  }
-
-  EventLog submit(GenerationRequest request) {
-    EventLog log;
-    const Result<RequestId> id = loop->submit(std::move(request), log.sink());
-    EXPECT_TRUE(id) << id.error().message;
-    last_id = id ? *id : 0;
-    return log;
-  }
-
-  /// Every page is free again and nothing runs or waits.
-  void expect_at_rest() {
-    ASSERT_TRUE(loop->wait_idle(60000));
-    const EngineStatus status = loop->status();
-    EXPECT_EQ(status.n_pages_free, status.n_pages_total);
-    EXPECT_EQ(status.n_running, 0);
-    EXPECT_EQ(status.n_queued, 0);
-  }
-
-  FakeModel model;
-  std::optional<EngineLoop> loop;
-  RequestId last_id = 0;
-};
-
-GenerationRequest make_request(std::vector<int32_t> prompt, int64_t max_tokens, uint64_t seed = 1) {
-  GenerationRequest request;
-  request.prompt = std::move(prompt);
-  request.max_tokens = max_tokens;
-  request.sampling.seed = seed;
-  request.sampling.top_k = 0;
-  request.sampling.logit_bias = {{kEndToken, -std::numeric_limits<float>::infinity()},
-                                 {FakeModel::kPoison, -std::numeric_limits<float>::infinity()}};
-  return request;
-}
-
-/// The answer by the token loop alone: whole sequence in, no pages, no batch, no thread.
-std::vector<int32_t> judge_ids(const GenerationRequest& request, int64_t max_tokens) {
-  const LoopVocabulary vocabulary = fake_vocabulary();
-  TokenLoop loop = *TokenLoop::create(request, max_tokens, vocabulary);
-  std::vector<int32_t> ids;
-  for (;;) {
-    std::vector<float> logits(FakeModel::kVocab);
-    FakeModel::fill_logits({loop.tokens().begin(), loop.tokens().end()}, logits.data());
-    const TokenLoop::Outcome outcome = *loop.take_logits(logits);
-    if (outcome.token) ids.push_back(outcome.token->id);
-    if (outcome.finished) return ids;
-  }
-}
+using testing::make_request;
+using testing::Rig;
+using testing::RigShape;
 
 TEST(EngineLoop, AnswersAsTheTokenLoopAloneDoes) {
   Rig rig;
@@ -487,10 +400,15 @@ void run_random_schedule(uint32_t seed) {
     }
     std::vector<int32_t> prompt(static_cast<size_t>(1 + below(30)));
     for (int32_t& token : prompt) token = below(62);
-    GenerationRequest request = make_request(prompt, below(20), random());
-    EventLog log;
-    if (const Result<RequestId> id = rig.loop->submit(request, log.sink()))
-      pending.push_back({request, *id, log, false});
+    const int64_t max_tokens = below(20);
+    std::vector<GenerationRequest> requests;
+    for (int i = below(3) == 0 ? below(5) : 0; i >= 0; --i) {
+      requests.push_back(make_request(prompt, max_tokens, random()));
+    }
+    const Rig::Submitted submitted = rig.submit_choices(requests);
+    for (size_t i = 0; i < submitted.ids.size(); ++i) {
+      pending.push_back({requests[i], submitted.ids[i], submitted.logs[i], false});
+    }
   }
   for (Pending& p : pending) {
     const std::vector<int32_t> ids = p.log.ids();

@@ -14,6 +14,7 @@
 #include "support/temp_folder.h"
 #include "support/tiny_model.h"
 #include "support/tiny_vocabulary.h"
+#include "tensor/kv_type.h"
 
 namespace ferrox {
 namespace {
@@ -182,13 +183,28 @@ TEST_F(TinyEngine, OutOfVocabularyAndTooLongAreRefusedAtOnce) {
 }
 
 TEST_F(TinyEngine, EveryKvTypeAnswers) {
-  for (const DType type : {DType::kF16, DType::kBF16, DType::kF32}) {
+  testing::TinyModel wide;  // heads of 32 hold blocks
+  wide.n_vocab = kTinyVocabularySize;
+  wide.n_heads = 2;
+  wide.n_kv_heads = 1;
+  wide.head_dim = 32;
+  TinyFile file = testing::tiny_model(wide);
+  testing::add_tiny_vocabulary(file);
+  file.write(folder / "wide.gguf");
+  for (const KvType& type : kKvTypes) {
     EngineOptions changed = options();
-    changed.k_type = type;
-    changed.v_type = type;
+    changed.model_path = folder / "wide.gguf";
+    changed.k_type = type.dtype;
+    changed.v_type = type.dtype;
     const std::unique_ptr<Engine> engine = load(changed);
     EXPECT_NE(submit(*engine, request_for(*engine, "hello", 3)).done().reason, FinishReason::kCancelled);
   }
+}
+
+TEST_F(TinyEngine, HeadsThatBlocksDontDivideAreRefusedByName) {
+  EngineOptions changed = options();
+  changed.v_type = DType::kQ8_0;
+  EXPECT_THAT(refusal(changed), HasSubstr("V rows of layer 0 are 16 wide, expected a multiple of 32 for q8_0"));
 }
 
 TEST(BundledModel, IsTheDefaultOrSaysThatItIsAbsent) {

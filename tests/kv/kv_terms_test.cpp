@@ -37,6 +37,20 @@ TEST(KvTerms, DraftsAreHeldToo) {
   EXPECT_EQ(sliding_bound(terms, 8), 191);
 }
 
+/// What a prompt's whole pages hold is counted once, and the rest for each answer.
+TEST(KvTerms, ChoicesShareWholePages) {
+  const KvTerms full = terms_with({0}, 4);
+  EXPECT_EQ(choice_pages(full, 42, 10, 1), lease_pages(full, 42, 10));
+  EXPECT_EQ(choice_pages(full, 42, 10, 4), std::vector<int64_t>{10 + 4 * 3});
+  EXPECT_EQ(choice_pages(full, 3, 1, 3), std::vector<int64_t>{3}) << "nothing to share";
+  const KvTerms sliding = terms_with({8}, 4);
+  EXPECT_EQ(fork_pages(sliding, 42, 10'000), std::vector<int64_t>{(184 + 8) / 4});
+  EXPECT_EQ(choice_pages(sliding, 42, 10'000, 2)[0] - choice_pages(sliding, 42, 10'000, 1)[0],
+            fork_pages(sliding, 42, 10'000)[0]);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(choice_pages(full, kMax - 1, kMax, 16)[0], kMax);
+}
+
 TEST(KvTerms, HugeRequestsSaturate) {
   const KvTerms terms = terms_with({0, 8}, 1);
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

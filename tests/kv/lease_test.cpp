@@ -130,12 +130,56 @@ TEST(KvLeaseDeath, AStepStaysWithinWhatWasPriced) {
   EXPECT_DEATH(lease->begin_step(6), "within what was priced");
 }
 
+/// Answers to one prompt hold its whole pages once, and what comes after it each for itself.
+TEST(KvLease, ChoicesShareThePromptsPages) {
+  const KvLayout layout = layout_of({0}, 4);
+  Store store(layout, terms_for(layout, {100}, 64));
+  std::optional<KvLease> first = KvLease::take(store.groups(), store.terms(), 42, 10, 4);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(store.groups().n_held(), 10 + 4 * 3) << "ten whole pages, and two rows of the prompt with ten more each";
+  const std::vector<float> values = values_of(52, 1);
+  store.step(*first, 42, values);
+  std::vector<KvLease> others = first->fork_choices(store.store(), 3);
+  EXPECT_EQ(store.groups().n_held(), 22);
+  for (int32_t page = 0; page < 10; ++page) {
+    EXPECT_EQ(store.groups().pool(0).n_holders(first->sequence().kind(0).pages()[static_cast<size_t>(page)]), 4);
+  }
+  for (int64_t i = 0; i < 10; ++i) {
+    store.step(*first, 1, values);
+    for (size_t choice = 0; choice < 3; ++choice) {
+      std::vector<float> own = values_of(52, 2 + static_cast<float>(choice));
+      std::copy_n(values.begin(), 42, own.begin());
+      store.step(others[choice], 1, own);
+    }
+  }
+  first.reset();
+  EXPECT_EQ(store.groups().n_held(), 10 + 3 * 3) << "the others still read the prompt";
+  others.clear();
+  EXPECT_EQ(store.groups().n_held(), 0);
+}
+
+TEST(KvLease, ChoicesThatAreNotTakenUpGiveTheirPagesBack) {
+  const KvLayout layout = layout_of({8, 0}, 4);
+  Store store(layout, terms_for(layout, {400, 400}, 16));
+  std::optional<KvLease> first = KvLease::take(store.groups(), store.terms(), 42, 300, 4);
+  ASSERT_TRUE(first);
+  const int64_t n_four = store.groups().n_held();
+  const std::vector<float> values = values_of(342, 1);
+  for (const int64_t n : {16, 16, 10}) store.step(*first, n, values);
+  std::vector<KvLease> others = first->fork_choices(store.store(), 1);
+  EXPECT_LT(store.groups().n_held(), n_four);
+  EXPECT_EQ(store.groups().pool(1).n_held(), 10 + 2 * 76);
+  while (first->length() < 342) store.step(*first, 1, values);
+  while (others[0].length() < 342) store.step(others[0], 1, values);
+}
+
 /// A request of the fuzz with what its rows must say.
 struct Live {
   KvLease lease;
   std::vector<float> values;
   int64_t n_prompt;
   int64_t n_positions;
+  int64_t n_choices;  ///< that wait for the end of its prompt, itself included
 };
 
 /// Random requests are admitted, stepped, anchored, forked, cancelled and finished, in random shapes of store.
@@ -143,8 +187,8 @@ class LeaseFuzz {
  public:
   explicit LeaseFuzz(uint32_t seed) : random_(seed), layout_(random_layout()), store_(layout_, random_terms(layout_)) {}
 
-  /// Returns how often a first kind's window slid.
-  void run(int64_t n_operations, int64_t& n_slides) {
+  /// Adds how often a first kind's window slid, and how many choices took up a prompt.
+  void run(int64_t n_operations, int64_t& n_slides, int64_t& n_choices) {
     for (int64_t i = 0; i < n_operations && !::testing::Test::HasFatalFailure(); ++i) {
       operate();
       check_books();
@@ -153,6 +197,7 @@ class LeaseFuzz {
     store_.groups().check_integrity();
     ASSERT_EQ(store_.groups().n_held(), 0) << "counts return to the start";
     n_slides += n_slides_;
+    n_choices += n_choices_forked_;
   }
 
  private:
@@ -189,10 +234,11 @@ class LeaseFuzz {
   void admit() {
     const int64_t n_prompt = 1 + below(100);
     const int64_t max_tokens = below(4) == 0 ? 400 + below(600) : below(100);
-    const std::vector<int64_t> price = lease_pages(store_.terms(), n_prompt, max_tokens);
+    const int64_t n_choices = below(3) == 0 ? 2 + below(3) : 1;
+    const std::vector<int64_t> price = choice_pages(store_.terms(), n_prompt, max_tokens, n_choices);
     const bool fits = store_.groups().fits(price);
     const int64_t n_held = store_.groups().n_held();
-    std::optional<KvLease> lease = KvLease::take(store_.groups(), store_.terms(), n_prompt, max_tokens);
+    std::optional<KvLease> lease = KvLease::take(store_.groups(), store_.terms(), n_prompt, max_tokens, n_choices);
     ASSERT_EQ(lease.has_value(), fits) << "store and ledger agree";
     if (!lease) {
       ASSERT_EQ(store_.groups().n_held(), n_held) << "a refusal changes nothing";
@@ -202,7 +248,7 @@ class LeaseFuzz {
       ASSERT_EQ(lease->sequence().kind(static_cast<int>(kind)).n_held(), price[kind]);
     }
     const int64_t n = n_prompt + max_tokens;
-    live_.push_back(std::make_unique<Live>(Live{std::move(*lease), values_of(n, ++tag_), n_prompt, n}));
+    live_.push_back(std::make_unique<Live>(Live{std::move(*lease), values_of(n, ++tag_), n_prompt, n, n_choices}));
   }
 
   void step(Live& live) {
@@ -210,11 +256,27 @@ class LeaseFuzz {
     const int64_t left = live.n_positions - length;
     if (left == 0) return finish(live);
     const int64_t of_prompt = std::min(live.n_prompt - length, store_.terms().chunk_rows);
-    if (of_prompt > 0) return store_.step(live.lease, 1 + below(of_prompt), live.values);
+    if (of_prompt > 0) {
+      store_.step(live.lease, 1 + below(of_prompt), live.values);
+      return fork_choices(live);
+    }
     for (int64_t n = std::min(left, 1 + below(30)); n > 0; --n) {  // enough tokens to slide
       const int64_t before = live.lease.sequence().kind(0).released();
       store_.step(live.lease, 1, live.values);
       n_slides_ += live.lease.sequence().kind(0).released() > before;
+    }
+  }
+
+  /// Some of the choices, the others having been cancelled: what was priced for them can't fail.
+  void fork_choices(Live& live) {
+    if (live.lease.length() < live.n_prompt) return;
+    const int64_t n = below(std::exchange(live.n_choices, 1));
+    n_choices_forked_ += n;
+    for (KvLease& twin : live.lease.fork_choices(store_.store(), n)) {
+      std::vector<float> values = values_of(live.n_positions, ++tag_);
+      std::copy_n(live.values.begin(), live.n_prompt, values.begin());
+      live_.push_back(
+          std::make_unique<Live>(Live{std::move(twin), std::move(values), live.n_prompt, live.n_positions, 1}));
     }
   }
 
@@ -231,7 +293,7 @@ class LeaseFuzz {
     std::vector<float> values = values_of(length + max_tokens, ++tag_);
     std::copy_n(live.values.begin(), length, values.begin());
     live_.push_back(
-        std::make_unique<Live>(Live{std::move(*twin), std::move(values), live.n_prompt, length + max_tokens}));
+        std::make_unique<Live>(Live{std::move(*twin), std::move(values), live.n_prompt, length + max_tokens, 1}));
   }
 
   void finish(const Live& live) {
@@ -257,6 +319,7 @@ class LeaseFuzz {
   float tag_ = 0;
   int64_t n_checks_ = 0;
   int64_t n_slides_ = 0;
+  int64_t n_choices_forked_ = 0;
 };
 
 /// FERROX_FUZZ_OPERATIONS asks for more than the 100,000 that always run.
@@ -265,12 +328,16 @@ TEST(KvLease, BooksBalanceUnderRandomSchedules) {
   const int64_t n_operations = asked == nullptr ? 100'000 : std::atoll(asked);
   constexpr int64_t kOperationsASeed = 1000;
   int64_t n_slides = 0;
+  int64_t n_choices = 0;
   for (int64_t seed = 0; seed * kOperationsASeed < n_operations; ++seed) {
     SCOPED_TRACE(seed);
-    LeaseFuzz(static_cast<uint32_t>(seed)).run(kOperationsASeed, n_slides);
+    LeaseFuzz(static_cast<uint32_t>(seed)).run(kOperationsASeed, n_slides, n_choices);
     if (::testing::Test::HasFatalFailure()) return;
   }
   EXPECT_GT(n_slides, n_operations / 100) << "the schedules reach what is tested";
+  EXPECT_GT(n_choices, n_operations / 1000);
+  printf("%ld operations, %ld slides, %ld choices\n", static_cast<long>(n_operations), static_cast<long>(n_slides),
+         static_cast<long>(n_choices));
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ TEST(RequestQueue, FirstInFirstOut) {
   EXPECT_EQ(queue.head()->id, 2u);
 }
 
+TEST(RequestQueue, ChoicesThatAreAdmittedTogetherCountOneByOne) {
+  RequestQueue queue(4);
+  EXPECT_TRUE(queue.push({1, {10}, TimePoint::max(), 3}, 0));
+  EXPECT_EQ(queue.size(), 3);
+  EXPECT_EQ(queue.push({4, {10}, TimePoint::max(), 2}, 0).error().message,
+            "queue is full: 3 requests wait, at most 4 may");
+  EXPECT_TRUE(queue.push({4, {10}, TimePoint::max(), 2}, 1));
+  EXPECT_TRUE(queue.remove(1));
+  EXPECT_EQ(queue.size(), 2);
+}
+
 TEST(RequestQueue, DeadlinesPass) {
   RequestQueue queue(8);
   ASSERT_TRUE(queue.push({1, {1}, at(5)}, 0));

@@ -9,19 +9,20 @@
 #include "kv/contiguous_memory.h"
 #include "kv/paged_memory.h"
 #include "nn/model.h"
+#include "support/model_runner.h"
 
 namespace ferrox::testing {
 
 /// Memory of one kind of storage, as large as the largest request of n_positions takes.
 struct KvShape {
   int32_t page_rows = 16;  ///< 0: contiguous
-  DType type = DType::kF16;
+  KvTypes types = DType::kF16;
   int64_t chunk_rows = 16;
   int64_t slide_interval = kSlideInterval;
 };
 
 inline std::unique_ptr<KvMemory> make_kv_memory(const ModelShape& model, const KvShape& shape, int64_t n_positions) {
-  const KvLayout layout{model.kv_layers, std::max(shape.page_rows, 1), shape.type, shape.type};
+  const KvLayout layout{model.kv_layers, std::max(shape.page_rows, 1), shape.types.k, shape.types.v};
   if (shape.page_rows == 0) return *ContiguousMemory::create(layout, n_positions, shape.chunk_rows);
   KvTerms terms = terms_of(layout);
   terms.chunk_rows = shape.chunk_rows;

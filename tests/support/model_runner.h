@@ -15,24 +15,32 @@
 
 namespace ferrox::testing {
 
+/// Element types of K and V.
+struct KvTypes {
+  KvTypes(DType both) : k(both), v(both) {}
+  KvTypes(DType k_type, DType v_type) : k(k_type), v(v_type) {}
+  DType k;
+  DType v;
+};
+
 /// K and V pages for one sequence, in a shuffled order so that a wrong page or a wrong kind's table shows.
 class SequencePages {
  public:
-  SequencePages(const ModelShape& shape, int64_t n_positions, int page_rows, DType type) {
+  SequencePages(const ModelShape& shape, int64_t n_positions, int page_rows, KvTypes types) {
     const int64_t n_pages = (n_positions + page_rows - 1) / page_rows;
     pages_.resize(static_cast<size_t>(attention_kinds(shape.kv_layers).size()));
     for (size_t kind = 0; kind < pages_.size(); ++kind) fill_table(n_pages, kind);
     tables_.assign(pages_.begin(), pages_.end());
-    const KvType& stored = *find_kv_type(type);
     for (const KvLayerShape& layer : shape.kv_layers) {
       KvLayerView view{};
-      view.k_type = view.v_type = type;
+      view.k_type = types.k;
+      view.v_type = types.v;
       view.page_rows = page_rows;
       view.n_kv_heads = layer.n_kv_heads;
       view.k_dim = layer.k_dim;
       view.v_dim = layer.v_dim;
-      view.k_row_bytes = layer.k_dim / stored.block_elements * stored.block_bytes;
-      view.v_row_bytes = layer.v_dim / stored.block_elements * stored.block_bytes;
+      view.k_row_bytes = row_bytes(types.k, layer.k_dim);
+      view.v_row_bytes = row_bytes(types.v, layer.v_dim);
       memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.k_row_bytes);
       view.k = memory_.back().data();
       memory_.emplace_back(n_pages * page_rows * layer.n_kv_heads * view.v_row_bytes);
@@ -45,6 +53,11 @@ class SequencePages {
   std::span<const KvLayerView> views() const { return views_; }
 
  private:
+  static int32_t row_bytes(DType type, int dim) {
+    const KvType& stored = *find_kv_type(type);
+    return dim / stored.block_elements * stored.block_bytes;
+  }
+
   /// All pages, swapped about; each kind's in an order of its own.
   void fill_table(int64_t n_pages, size_t kind) {
     std::vector<int32_t>& table = pages_[kind];
@@ -71,10 +84,10 @@ inline std::vector<int32_t> even_chunks(int64_t n, int32_t chunk) {
 
 /// Logits of every position, [tokens.size()][n_vocab].
 inline std::vector<float> run_sequence(Model& model, const std::vector<int32_t>& tokens,
-                                       const std::vector<int32_t>& chunks, int page_rows, DType kv_type,
+                                       const std::vector<int32_t>& chunks, int page_rows, KvTypes kv_types,
                                        ThreadPool& pool) {
   const auto n_vocab = static_cast<size_t>(model.shape().n_vocab);
-  const SequencePages pages(model.shape(), static_cast<int64_t>(tokens.size()), page_rows, kv_type);
+  const SequencePages pages(model.shape(), static_cast<int64_t>(tokens.size()), page_rows, kv_types);
   std::vector<float> logits(tokens.size() * n_vocab);
   size_t done = 0;
   for (const int32_t n : chunks) {

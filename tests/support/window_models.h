@@ -15,8 +15,8 @@ inline TinyFile uniform_window_model(uint32_t window, const TinyModel& like = {}
 }
 
 /// Command R7B: three layers of four read `window` positions, the fourth all of them.
-inline TinyFile alternating_window_model(uint32_t window) {
-  TinyModel description;
+inline TinyFile alternating_window_model(uint32_t window, const TinyModel& like = {}) {
+  TinyModel description = like;
   description.architecture = "cohere2";
   description.n_layers = 4;
   description.has_output = false;

@@ -35,7 +35,7 @@ HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
   if (!prepared) return error_response(prepared.error());
   Json choices = Json::array();
   for (const GenerationRequest& request : prepared->requests) {
-    const auto answer = app.engine().ask_admission(request.prompt, request.max_tokens);
+    const auto answer = app.engine().ask_admission(request.prompt, request.max_tokens, prepared->n_per_prompt);
     if (!answer) return error_response(app.submit_refusal(answer.error()));
     choices.push_back(choice_json(*answer));
   }
