@@ -53,7 +53,7 @@ function(collect_fuzzers folder)
   endforeach()
 endfunction()
 
-# collect_bench(<folder>): the model makers and the kernels' micro-benchmarks, built only when asked for; measurements of
+# collect_bench(<folder>): the model makers and micro-benchmarks, built only when asked for; measurements of
 # whole models are the program's own `bench`.
 function(collect_bench folder)
   add_executable(make_model EXCLUDE_FROM_ALL ${folder}/make_model.cpp ${folder}/random_blocks.cpp)
@@ -61,6 +61,8 @@ function(collect_bench folder)
   target_link_libraries(make_model PRIVATE room_gguf)
   add_executable(float_model EXCLUDE_FROM_ALL ${folder}/float_model.cpp)
   target_link_libraries(float_model PRIVATE room_gguf)
+  add_executable(kv_types_bench EXCLUDE_FROM_ALL ${folder}/kv_types_bench.cpp)
+  target_link_libraries(kv_types_bench PRIVATE room_arch room_kv)
   find_package(benchmark QUIET)
   if(benchmark_FOUND)
     add_executable(kernels_bench EXCLUDE_FROM_ALL ${folder}/kernels_bench.cpp ${folder}/random_blocks.cpp)
