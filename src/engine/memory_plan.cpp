@@ -48,6 +48,12 @@ Error does_not_fit(const MemoryQuestion& q, uint64_t kv_bytes, int64_t n_positio
       format_bytes(q.budget_bytes), largest_context(q));
 }
 
+/// A store that was given a size that nothing fits in, whatever the budget is.
+Error store_is_too_small(const MemoryQuestion& q, int64_t n_positions, const char* what) {
+  return make_error(ErrorCode::kMemoryBudget, "size of the KV store: expected at least {} for {}, found {}",
+                    format_bytes(request_bytes(q, n_positions)), what, format_bytes(q.kv_bytes));
+}
+
 /// Each kind gets p pages, but no fewer than one request of the context takes and, in a store that nobody gave a size,
 /// no more than n_parallel do.
 std::vector<int64_t> pages_at(const MemoryQuestion& q, const std::vector<int64_t>& of_one, int64_t p) {
@@ -99,6 +105,7 @@ Result<MemoryPlan> plan_contiguous(const MemoryQuestion& q) {
   const int64_t context = context_within(q, wanted_context(q), room_for_kv(q));
   const int64_t wanted = q.context_length > 0 ? q.context_length : std::max<int64_t>(context, 1);
   const uint64_t bytes = contiguous_bytes(q.layout, wanted, q.chunk_rows);
+  if (q.kv_bytes > 0 && bytes > q.kv_bytes) return store_is_too_small(q, wanted, "its context");
   if (context < wanted || bytes > left_for_kv(q)) return does_not_fit(q, bytes, wanted);
   MemoryPlan plan{wanted, {}, bytes, context};
   plan.terms.windows = {0};
@@ -128,6 +135,7 @@ Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
   plan.kv_bytes = bytes_of_pages(plan.terms, pages);
   const bool has_named_context = q.context_length > 0 && q.kv_bytes == 0;
   if (has_named_context && context < q.context_length) return does_not_fit(q, room, q.context_length);
+  if (context == 0 && q.kv_bytes > 0) return store_is_too_small(q, 1, "one page");
   if (context == 0 || plan.kv_bytes > left_for_kv(q)) {
     return does_not_fit(q, plan.kv_bytes, has_named_context ? q.context_length : std::max<int64_t>(context, 1));
   }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/units.h"
 
 namespace ferrox {
 
@@ -23,20 +26,21 @@ uint64_t contiguous_bytes(const KvLayout& layout, int64_t n_positions, int64_t c
   return bytes;
 }
 
-/// The caches of one request.
+/// One request's use of the caches.
 class ContiguousMemory::Run : public RequestKv {
  public:
-  explicit Run(ContiguousMemory& memory) : memory_(memory), rows_of_(static_cast<size_t>(memory.kinds_.size())) {
-    const KvLayout& layout = memory.layout_;
-    for (const KvLayerShape& shape : layout.layers) {
-      KvCache& cache = caches_.emplace_back(shape, layout.k_type, layout.v_type);
-      cache.plan_capacity(contiguous_rows(shape, memory.terms_.page_rows, memory.terms_.chunk_rows));
-      if (shape.window > 0) cache.arm_window(KvWindow::with_default_slack(shape.window));
-    }
-    tables_.resize(rows_of_.size());
+  explicit Run(ContiguousMemory& memory)
+      : memory_(memory),
+        caches_(memory.caches_),
+        rows_of_(static_cast<size_t>(memory.kinds_.size())),
+        tables_(rows_of_.size()) {
+    memory.plan_rows();  // a windowed cache gives back what a long prompt took
   }
 
-  ~Run() override { memory_.is_taken_ = false; }
+  ~Run() override {
+    for (KvCache& cache : caches_) cache.truncate(0);
+    memory_.is_taken_ = false;
+  }
 
   int64_t length() const override { return length_; }
   void observe_anchor(int64_t) override {}  // a single run is never rejoined
@@ -72,7 +76,7 @@ class ContiguousMemory::Run : public RequestKv {
   }
 
   ContiguousMemory& memory_;
-  std::vector<KvCache> caches_;
+  std::vector<KvCache>& caches_;
   std::vector<std::vector<int32_t>> rows_of_;  ///< of each kind: the row of each position
   std::vector<PageTable> tables_;
   int64_t length_ = 0;
@@ -86,7 +90,34 @@ Result<std::unique_ptr<ContiguousMemory>> ContiguousMemory::create(const KvLayou
     return make_error(ErrorCode::kInvalidArgument, "contiguous KV cache: expected 1 to {} positions, found {}",
                       std::numeric_limits<int32_t>::max(), context_length);
   }
-  return std::unique_ptr<ContiguousMemory>(new ContiguousMemory(layout, context_length, chunk_rows));
+  std::unique_ptr<ContiguousMemory> memory(new ContiguousMemory(layout, context_length, chunk_rows));
+  if (!memory->plan_caches()) {
+    return make_error(ErrorCode::kMemoryBudget, "KV cache: the system refuses {} for {} positions",
+                      format_bytes(memory->size_bytes()), context_length);
+  }
+  return memory;
+}
+
+void ContiguousMemory::plan_rows() {
+  for (size_t layer = 0; layer < caches_.size(); ++layer) {
+    caches_[layer].plan_capacity(contiguous_rows(layout_.layers[layer], terms_.page_rows, terms_.chunk_rows));
+  }
+}
+
+/// Address space for the longest request; it takes memory as it is touched. False when the system refuses it.
+bool ContiguousMemory::plan_caches() {
+  try {
+    for (const KvLayerShape& shape : layout_.layers) {
+      KvCache& cache = caches_.emplace_back(shape, layout_.k_type, layout_.v_type);
+      if (shape.window > 0) cache.arm_window(KvWindow::with_default_slack(shape.window));
+    }
+    plan_rows();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const std::length_error&) {
+    return false;
+  }
 }
 
 ContiguousMemory::ContiguousMemory(KvLayout layout, int64_t context_length, int64_t chunk_rows)

@@ -20,7 +20,7 @@ uint64_t contiguous_bytes(const KvLayout& layout, int64_t n_positions, int64_t c
 /// One slot: its terms say one page of context_length rows, which a request takes whole.
 class ContiguousMemory : public KvMemory {
  public:
-  /// Errors: as validate_layout. layout.page_rows isn't used.
+  /// Errors: as validate_layout, memory that the system refuses. layout.page_rows isn't used.
   static Result<std::unique_ptr<ContiguousMemory>> create(const KvLayout& layout, int64_t context_length,
                                                           int64_t chunk_rows);
 
@@ -34,10 +34,13 @@ class ContiguousMemory : public KvMemory {
  private:
   class Run;
   ContiguousMemory(KvLayout layout, int64_t context_length, int64_t chunk_rows);
+  bool plan_caches();
+  void plan_rows();
 
   KvLayout layout_;
   AttentionKinds kinds_;
   KvTerms terms_;
+  std::vector<KvCache> caches_;  ///< of each layer: one request after the other has its rows there
   bool is_taken_ = false;
   std::vector<KvLayerView> views_;
 };

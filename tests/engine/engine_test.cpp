@@ -170,7 +170,7 @@ TEST_F(TinyEngine, RefusesWhatCantBeLoaded) {
   EXPECT_THAT(refusal(too_long), HasSubstr("model doesn't fit"));
   EngineOptions no_store = options();
   no_store.kv_bytes = 1;
-  EXPECT_THAT(refusal(no_store), HasSubstr("model doesn't fit"));
+  EXPECT_THAT(refusal(no_store), HasSubstr("size of the KV store: expected at least 8.00 KiB for one page, found 1 B"));
 }
 
 TEST_F(TinyEngine, OutOfVocabularyAndTooLongAreRefusedAtOnce) {

@@ -73,7 +73,11 @@ TEST(MemoryPlan, ANamedStoreIsTakenAsItIs) {
   q.kv_bytes = 900'000;
   EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget);
   q.kv_bytes = 100;
-  EXPECT_EQ(plan_memory(q).error().code, ErrorCode::kMemoryBudget) << "not even one page";
+  EXPECT_EQ(plan_memory(q).error().message, "size of the KV store: expected at least 256 B for one page, found 100 B");
+  q.storage = KvStorage::kContiguous;
+  q.context_length = 10;
+  EXPECT_EQ(plan_memory(q).error().message,
+            "size of the KV store: expected at least 640 B for its context, found 100 B");
 }
 
 /// A sliding layer beside a full one: each kind gets what requests of the context have use for.
