@@ -18,7 +18,7 @@ int64_t add(int64_t a, int64_t b) {
 /// The most whole pages that a kind still holds of a prompt that has just been computed.
 int64_t live_prompt_pages(const KvTerms& terms, int window) {
   if (window == 0) return std::numeric_limits<int64_t>::max();
-  return kv_pages_for(int64_t{window} + terms.page_rows, terms.page_rows) + 1;  // a window begins inside a page
+  return kv_pages_for(int64_t{window} + terms.page_rows, terms.page_rows);
 }
 
 }  // namespace
