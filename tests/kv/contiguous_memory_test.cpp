@@ -29,7 +29,7 @@ void step(KvMemory& memory, RequestKv& kv, int64_t n, float value) {
 }
 
 TEST(ContiguousMemory, RequestsFollowOneAnother) {
-  const auto memory = *ContiguousMemory::create(layout_of({0, 0}, 1, 1), 100, 16);
+  const std::unique_ptr<KvMemory> memory = *ContiguousMemory::create(layout_of({0, 0}, 1, 1), 100, 16);
   for (const float value : {1.0f, 2.0f, 3.0f}) {
     const std::unique_ptr<RequestKv> kv = memory->take(20, 80);
     ASSERT_TRUE(kv);
@@ -46,7 +46,7 @@ TEST(ContiguousMemory, RequestsFollowOneAnother) {
 }
 
 TEST(ContiguousMemory, WindowsDropTheirRowsForEachRequest) {
-  const auto memory = *ContiguousMemory::create(layout_of({4}, 1, 1), 1000, 64);
+  const std::unique_ptr<KvMemory> memory = *ContiguousMemory::create(layout_of({4}, 1, 1), 1000, 64);
   for (int request = 0; request < 3; ++request) {
     const std::unique_ptr<RequestKv> kv = memory->take(64, 900);
     step(*memory, *kv, 64, 1.0f);
