@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "base/aligned_buffer.h"
 #include "engine/running_request.h"
-#include "nn/linear.h"
 #include "nn/model.h"
 #include "sched/step_planner.h"
 
