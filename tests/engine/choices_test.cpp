@@ -22,7 +22,11 @@ std::vector<GenerationRequest> choices_of(size_t n_prompt, int64_t max_tokens, u
   std::vector<int32_t> prompt(n_prompt);
   for (size_t i = 0; i < n_prompt; ++i) prompt[i] = static_cast<int32_t>(i * i % 60);
   std::vector<GenerationRequest> requests;
-  for (uint64_t seed = 0; seed < n_choices; ++seed) requests.push_back(make_request(prompt, max_tokens, 100 + seed));
+  for (uint64_t seed = 0; seed < n_choices; ++seed) {
+    requests.push_back(make_request(prompt, max_tokens, 100 + seed));
+    // What one of them does to its logits must not reach the others.
+    requests.back().sampling.logit_bias.emplace_back(static_cast<int32_t>(seed), 4.0f);
+  }
   return requests;
 }
 
@@ -111,6 +115,28 @@ TEST(Choices, AreQueuedAllOrNone) {
   EXPECT_TRUE(apart.ids.empty()) << "three don't run side by side, and one that was queued alone is taken out again";
   gate.open();
   expect_judged(choices_of(5, 3, 2), two.logs);
+  rig.expect_at_rest();
+}
+
+/// Two groups that are admitted by the same look at the queue take a slot for each of their choices.
+TEST(Choices, TakeASlotEach) {
+  Gate gate;
+  Rig rig({.page_rows = 4, .n_pages = 200, .context_length = 64, .n_parallel = 4});
+  size_t most = 0;
+  rig.model.on_forward = [&](const Batch& batch) {
+    gate.pass();
+    most = std::max(most, batch.segments.size());
+    EXPECT_LE(rig.loop->status().n_running, 4);
+  };
+  EventLog holder = rig.submit(make_request({1}, 1));
+  gate.wait_for_arrivals(1);
+  const std::vector<GenerationRequest> requests = choices_of(5, 20, 3);
+  Rig::Submitted first = rig.submit_choices(requests);
+  Rig::Submitted second = rig.submit_choices(requests);
+  gate.open();
+  expect_judged(requests, first.logs);
+  expect_judged(requests, second.logs);
+  EXPECT_EQ(most, 3u) << "the second group waits for the first";
   rig.expect_at_rest();
 }
 
