@@ -68,8 +68,13 @@ Result<std::vector<RequestId>> EngineLoop::accept(std::vector<NewRequest> reques
     choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival});
   }
   const std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
-  if (!together.empty()) return inbox_.push(std::move(choices), together, deadline);
-  return push_apart(std::move(choices), needed.pages, deadline);
+  std::vector<Choices> groups;
+  if (!together.empty()) {
+    groups.push_back(std::move(choices));
+    return inbox_.push(std::move(groups), together, deadline);
+  }
+  for (AcceptedRequest& choice : choices) groups.emplace_back().push_back(std::move(choice));
+  return inbox_.push(std::move(groups), needed.pages, deadline);
 }
 
 /// Pages of choices that run side by side off one prompt; none where slots or store don't hold all of them.
@@ -79,24 +84,6 @@ std::vector<int64_t> EngineLoop::pages_together(const Reservation& needed, int64
   std::vector<int64_t> pages = choice_pages(kv_->terms(), n_prompt, needed.max_tokens, n);
   if (!fits_pages(pages, kv_->terms().n_pages)) return {};
   return pages;
-}
-
-/// Each computes the prompt for itself, when there is room for it. All are queued or none.
-Result<std::vector<RequestId>> EngineLoop::push_apart(Choices choices, const std::vector<int64_t>& pages,
-                                                      TimePoint deadline) {
-  std::vector<RequestId> ids;
-  for (AcceptedRequest& choice : choices) {
-    Choices alone;
-    alone.push_back(std::move(choice));
-    const auto pushed = inbox_.push(std::move(alone), pages, deadline);
-    if (pushed) {
-      ids.push_back(pushed->front());
-      continue;
-    }
-    for (const RequestId id : ids) inbox_.cancel(id);
-    return pushed.error();
-  }
-  return ids;
 }
 
 Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,

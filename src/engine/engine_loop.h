@@ -55,7 +55,6 @@ class EngineLoop {
   AdmissionLimits limits() const;
   Result<std::vector<RequestId>> accept(std::vector<NewRequest> requests, TimePoint arrival);
   std::vector<int64_t> pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const;
-  Result<std::vector<RequestId>> push_apart(Choices choices, const std::vector<int64_t>& pages, TimePoint deadline);
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 
   // On the engine thread.

@@ -8,20 +8,26 @@
 
 namespace ferrox {
 
-Result<std::vector<RequestId>> RequestInbox::push(Choices choices, std::vector<int64_t> pages, TimePoint deadline) {
+Result<std::vector<RequestId>> RequestInbox::push(std::vector<Choices> groups, const std::vector<int64_t>& pages,
+                                                  TimePoint deadline) {
   const std::lock_guard lock(mutex_);
   if (draining_ || stopping_) return make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
   // While nobody was found to lack room, open slots are as good as taken by those who wait.
   const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
-  const RequestId first = next_id_;
-  TRY(queue_.push({first, std::move(pages), deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
+  size_t n_choices = 0;
+  for (const Choices& choices : groups) n_choices += choices.size();
+  TRY(queue_.check_room(static_cast<int32_t>(n_choices), n_open_slots));
   std::vector<RequestId> ids;
-  for (AcceptedRequest& choice : choices) {
-    choice.id = next_id_++;
-    ids.push_back(choice.id);
-    live_.insert(choice.id);
+  for (Choices& choices : groups) {
+    const RequestId first = next_id_;
+    TRY(queue_.push({first, pages, deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
+    for (AcceptedRequest& choice : choices) {
+      choice.id = next_id_++;
+      ids.push_back(choice.id);
+      live_.insert(choice.id);
+    }
+    waiting_.emplace(first, std::move(choices));
   }
-  waiting_.emplace(first, std::move(choices));
   status_.n_queued = queue_.size();
   work_.notify_one();
   return ids;

@@ -24,9 +24,10 @@ class RequestInbox {
 
   // ---- any thread
 
-  /// Choices that were priced together at `pages` of each attention kind; gives each its number. Errors (kUnavailable):
-  /// the queue is full, the engine drains.
-  Result<std::vector<RequestId>> push(Choices choices, std::vector<int64_t> pages, TimePoint deadline);
+  /// Groups of choices, each priced at `pages` of each attention kind: all wait, or none do. Gives each choice its
+  /// number. Errors (kUnavailable): the queue is full, the engine drains.
+  Result<std::vector<RequestId>> push(std::vector<Choices> groups, const std::vector<int64_t>& pages,
+                                      TimePoint deadline);
 
   /// Remembered until the engine thread looks; ids that are unknown or have ended are ignored.
   void cancel(RequestId id);

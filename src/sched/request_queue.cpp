@@ -10,12 +10,17 @@ int32_t RequestQueue::size() const {
   return n;
 }
 
-Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slots) {
+Result<void> RequestQueue::check_room(int32_t n_choices, int32_t n_open_slots) const {
   const int32_t n_waiting = size() - n_open_slots;
-  if (n_waiting + request.n_choices > max_waiting_) {
+  if (n_waiting + n_choices > max_waiting_) {
     return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may",
                       std::max(0, n_waiting), max_waiting_);
   }
+  return {};
+}
+
+Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slots) {
+  TRY(check_room(request.n_choices, n_open_slots));
   waiting_.push_back(request);
   return {};
 }

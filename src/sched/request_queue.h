@@ -29,6 +29,9 @@ class RequestQueue {
   int32_t size() const;
   bool empty() const { return waiting_.empty(); }
 
+  /// Whether n_choices more may wait; what push refuses otherwise.
+  Result<void> check_room(int32_t n_choices, int32_t n_open_slots) const;
+
   /// Appends, or refuses with kUnavailable naming depth and cap. `n_open_slots` answers more than the cap may enter:
   /// they don't wait, the next step admits them.
   Result<void> push(const QueuedRequest& request, int32_t n_open_slots);

@@ -112,10 +112,12 @@ TEST(Choices, AreQueuedAllOrNone) {
   EXPECT_EQ(rig.loop->status().n_queued, 2);
   EXPECT_EQ(rig.loop->status().refused.queue_full, 1u);
   Rig::Submitted apart = rig.submit_choices(choices_of(5, 3, 3));
-  EXPECT_TRUE(apart.ids.empty()) << "three don't run side by side, and one that was queued alone is taken out again";
+  EXPECT_TRUE(apart.ids.empty()) << "three don't run side by side, and only one of them may wait";
+  EXPECT_EQ(rig.loop->status().n_queued, 2);
   gate.open();
   expect_judged(choices_of(5, 3, 2), two.logs);
   rig.expect_at_rest();
+  for (const EventLog& log : apart.logs) EXPECT_FALSE(log.ended()) << "who was refused hears nothing";
 }
 
 /// Two groups that are admitted by the same look at the queue take a slot for each of their choices.

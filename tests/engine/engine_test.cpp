@@ -9,6 +9,7 @@
 #include "engine/bundled_model.h"
 #include "engine/evaluator.h"
 #include "engine/event_channel.h"
+#include "kernels/kernel_table.h"
 #include "support/event_log.h"
 #include "support/locked_memory.h"
 #include "support/temp_folder.h"
@@ -199,6 +200,18 @@ TEST_F(TinyEngine, EveryKvTypeAnswers) {
     const std::unique_ptr<Engine> engine = load(changed);
     EXPECT_NE(submit(*engine, request_for(*engine, "hello", 3)).done().reason, FinishReason::kCancelled);
   }
+}
+
+TEST_F(TinyEngine, ScratchCountsLogitsAndThreads) {
+  const auto scratch_bytes = [this](int n_parallel, int n_threads) {
+    EngineOptions changed = options();
+    changed.n_parallel = n_parallel;
+    changed.n_threads = n_threads;
+    return load(changed)->scratch_bytes();
+  };
+  EXPECT_EQ(scratch_bytes(9, 1) - scratch_bytes(1, 1), 8u * 2u * kTinyVocabularySize * sizeof(float));
+  EXPECT_GE(scratch_bytes(1, 3) - scratch_bytes(1, 1),
+            2u * sizeof(float) * static_cast<uint64_t>(product_scratch_floats(512)));
 }
 
 TEST_F(TinyEngine, HeadsThatBlocksDontDivideAreRefusedByName) {
