@@ -35,6 +35,11 @@ def bench(options, path, peer):
     return [json.loads(line) for line in done.stdout.splitlines()], None
 
 
+def commit():
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
 def measure(options, shape, weights):
     path = make_model(options, shape, weights)
     rows, fault = bench(options, path, options.llama_bench)
@@ -45,7 +50,7 @@ def measure(options, shape, weights):
         sys.exit(f"{path.name}: {fault}")
     if not options.keep:
         path.unlink()
-    return {"shape": shape, "weights": weights, "rows": rows}
+    return {"shape": shape, "weights": weights, "commit": commit(), "rows": rows}
 
 
 def test_name(row):
@@ -70,13 +75,13 @@ def middle(values):
 
 def machine_line(options, results):
     rows = [row for result in results for row in result["rows"]]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    commits = ", ".join(sorted({result["commit"] for result in results}))
     read, int8, f32 = (middle([row[name] for row in rows]) * 1e-9 for name in
                        ("read_bytes_per_second", "int8_operations_per_second", "f32_operations_per_second"))
     dates = sorted(row["test_time"][:10] for row in rows)
-    return (f"{rows[0]['cpu_info']}, {rows[0]['n_threads']} threads, {rows[0]['backends']}, commit {commit}, "
+    return (f"{rows[0]['cpu_info']}, {rows[0]['n_threads']} threads, {rows[0]['backends']}, commit {commits}, "
             f"{dates[-1]}; the machine's own measured limits, medians: read {read:.0f} GB/s, int8 {int8:.0f} GOPS, "
-            f"f32 {f32:.0f} GFLOPS. `make bench-peers LLAMA_BENCH={options.peer_name}`, "
+            f"f32 {f32:.0f} GFLOPS. `make bench-peers`, {options.peer_name}, "
             f"-p {options.n_prompt} -n {options.n_gen} -r {options.repetitions} -t {options.threads}.\n\n")
 
 
@@ -89,7 +94,7 @@ def replace_table(page, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("llama_bench", help="path of a llama-bench")
-    parser.add_argument("--peer-name", default="llama-bench", help="how the table's caption calls it")
+    parser.add_argument("--peer-name", default="llama-bench", help="how the table's caption calls it and its version")
     parser.add_argument("--build", type=Path, default=Path("build/release"), help="where ferrox and make_model are")
     parser.add_argument("--models", type=Path, default=Path("build/bench-models"))
     parser.add_argument("--keep", action="store_true", help="leave the models for the next time")
