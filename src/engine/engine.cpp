@@ -62,10 +62,7 @@ void log_start(const EngineParts& parts, const MemoryQuestion& question, const M
              format_bytes(shape.weight_bytes), plan.context_length, shape.context_length, format_bytes(plan.kv_bytes));
   for (const std::string& line : explain_plan(question, plan)) log().info("memory: {}", line);
   log().info("end-of-generation tokens:{}", end_token_names(parts.tokenizer->vocabulary()));
-  if (plan.context_length > shape.context_length) {
-    log().warn("context {} is longer than the {} positions the model was trained for", plan.context_length,
-               shape.context_length);
-  }
+  for (const std::string& doubt : doubts_of_plan(question, plan)) log().warn("{}", doubt);
 }
 
 }  // namespace

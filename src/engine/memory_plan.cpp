@@ -141,7 +141,8 @@ Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
   }
   TRY(check_page_numbers(q));
   plan.terms.n_pages.assign(pages.begin(), pages.end());
-  plan.store_context = longest_request(plan.terms, q.trained_context, q.trained_context);
+  const int64_t most = std::max(q.trained_context, q.context_length);
+  plan.store_context = longest_request(plan.terms, most, most);
   if (q.context_length == 0) plan.context_length = plan.store_context;
   return plan;
 }
@@ -188,6 +189,20 @@ Result<MemoryPlan> plan_memory(const MemoryQuestion& q) {
   return q.storage == KvStorage::kContiguous ? plan_contiguous(q) : plan_paged(q);
 }
 
+std::vector<std::string> doubts_of_plan(const MemoryQuestion& q, const MemoryPlan& plan) {
+  std::vector<std::string> doubts;
+  if (plan.context_length > q.trained_context) {
+    doubts.push_back(fmt::format("context {} is longer than the {} positions the model was trained for",
+                                 plan.context_length, q.trained_context));
+  }
+  if (plan.store_context < plan.context_length) {
+    doubts.push_back(
+        fmt::format("context {}: the KV store holds requests of up to {} positions, longer ones are refused",
+                    plan.context_length, plan.store_context));
+  }
+  return doubts;
+}
+
 std::vector<std::string> explain_plan(const MemoryQuestion& q, const MemoryPlan& plan) {
   const uint64_t left = left_for_kv(q);
   std::vector<std::string> lines = {
@@ -204,7 +219,8 @@ std::vector<std::string> explain_plan(const MemoryQuestion& q, const MemoryPlan&
                                     plan.store_context)
                       : fmt::format("context {}: auto, the smaller of {} trained and {} that one request can hold",
                                     plan.context_length, q.trained_context, plan.store_context));
-  lines.push_back(fmt::format("largest context that fits: {} positions", largest_context(q)));
+  lines.push_back(
+      fmt::format("largest context that fits: {} of the {} positions trained", largest_context(q), q.trained_context));
   return lines;
 }
 

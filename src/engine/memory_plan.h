@@ -40,7 +40,8 @@ struct MemoryPlan {
   int64_t context_length;  ///< most positions of one request
   KvTerms terms;           ///< of the store, or of the one slot of contiguous storage
   uint64_t kv_bytes;       ///< of the whole store
-  int64_t store_context;   ///< positions that one request is sure to hold in the store, at most the trained ones
+  int64_t
+      store_context;  ///< positions that one request is sure to hold in the store, at most those trained or asked for
 };
 
 /// weights + scratch + KV <= budget, or an error of code kMemoryBudget that shows every term and the largest context
@@ -49,6 +50,9 @@ Result<MemoryPlan> plan_memory(const MemoryQuestion& question);
 
 /// The largest context of one request that weights and scratch leave room for; at most the trained one.
 int64_t largest_context(const MemoryQuestion& question);
+
+/// What a plan allows that its user may not expect: positions beyond the trained ones, a store for less than a context.
+std::vector<std::string> doubts_of_plan(const MemoryQuestion& question, const MemoryPlan& plan);
 
 /// Every term of a plan, one a line, so that a person can redo the arithmetic.
 std::vector<std::string> explain_plan(const MemoryQuestion& question, const MemoryPlan& plan);

@@ -63,11 +63,13 @@ Result<FitReport> report_fit(const GgufFile& file, const EngineOptions& options)
   const Result<MemoryPlan> plan = plan_memory(question);
   if (!plan) {
     report.refusal = plan.error();
-    report.lines.push_back(fmt::format("largest context that fits: {} positions", largest_context(question)));
+    report.lines.push_back(fmt::format("largest context that fits: {} of the {} positions trained",
+                                       largest_context(question), question.trained_context));
     return report;
   }
   report.lines = explain_plan(question, *plan);
   report.lines.push_back(contiguous_line(question, plan->context_length));
+  report.doubts = doubts_of_plan(question, *plan);
   return report;
 }
 

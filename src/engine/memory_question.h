@@ -19,7 +19,8 @@ Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& 
 /// Whether a load would fit, and all the arithmetic.
 struct FitReport {
   std::vector<std::string> lines;
-  std::optional<Error> refusal;  ///< why it doesn't fit
+  std::vector<std::string> doubts;  ///< what fits and still may surprise
+  std::optional<Error> refusal;     ///< why it doesn't fit
 };
 
 /// Plans memory for the model of a file as a load would, and allocates no KV. Errors: what load_model and

@@ -118,6 +118,21 @@ TEST(MemoryPlan, TheDerivationCanBeRedone) {
   EXPECT_THAT(text, HasSubstr("context 1000: auto, the smaller of 1000 trained and 1000 that one request can hold"));
 }
 
+TEST(MemoryPlan, WhatMaySurpriseIsSaid) {
+  MemoryQuestion q = alternating();
+  EXPECT_THAT(doubts_of_plan(q, *plan_memory(q)), ::testing::IsEmpty());
+  q.context_length = 1200;
+  const MemoryPlan longer = *plan_memory(q);
+  EXPECT_GE(longer.store_context, 1200);
+  EXPECT_THAT(doubts_of_plan(q, longer),
+              ::testing::ElementsAre("context 1200 is longer than the 1000 positions the model was trained for"));
+  q.context_length = 900;
+  q.kv_bytes = 40'000;
+  const MemoryPlan small = *plan_memory(q);
+  ASSERT_LT(small.store_context, 900);
+  EXPECT_THAT(doubts_of_plan(q, small), ::testing::ElementsAre(HasSubstr("holds requests of up to")));
+}
+
 TEST(MemoryPlan, ContiguousStorageHoldsOneRequest) {
   MemoryQuestion q = alternating();
   q.storage = KvStorage::kContiguous;

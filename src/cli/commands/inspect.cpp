@@ -134,6 +134,7 @@ ExitCode print_fit(const GgufFile& file, const Arguments& arguments) {
   for (const std::string& line : report->lines) print_out("{}\n", line);
   if (report->refusal) return report_failure(*report->refusal);
   print_out("the model fits\n");
+  for (const std::string& doubt : report->doubts) print_err("ferrox: warning: {}\n", doubt);
   return ExitCode::kSuccess;
 }
 
