@@ -119,9 +119,11 @@ Result<RequestId> Engine::submit(GenerationRequest request, EventSink sink) {
   return impl_->loop->submit(std::move(request), std::move(sink));
 }
 
-Result<std::vector<RequestId>> Engine::submit_choices(std::vector<NewRequest> requests) {
-  return impl_->loop->submit_choices(std::move(requests));
+Result<std::vector<RequestId>> Engine::submit_all(std::vector<NewRequest> requests) {
+  return impl_->loop->submit_all(std::move(requests));
 }
+
+Result<void> Engine::check_number(size_t n_requests) const { return impl_->loop->check_number(n_requests); }
 
 Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                               int32_t n_choices) const {

@@ -76,9 +76,13 @@ class Engine {
   /// store (kMemoryBudget, with the arithmetic), a full queue (kUnavailable).
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
 
-  /// Several answers to one prompt with one limit (CHECK): it is computed once, and they share its pages, where slots
-  /// and store hold all of them side by side. All are accepted, or none with one refusal as submit's.
-  Result<std::vector<RequestId>> submit_choices(std::vector<NewRequest> requests);
+  /// All are accepted, or none with one refusal: submit's, or check_number's. The first one's timeout holds for all.
+  /// Neighbours with one prompt and one limit compute it once and share its pages, where slots and store hold all of
+  /// them side by side.
+  Result<std::vector<RequestId>> submit_all(std::vector<NewRequest> requests);
+
+  /// Refuses (kInvalidArgument) more requests than may run and wait together.
+  Result<void> check_number(size_t n_requests) const;
 
   /// What submit would say of this prompt and limit, without sending anything: the same refusals of the same codes, but
   /// for a full queue. Nothing is counted or changed.

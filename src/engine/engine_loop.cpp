@@ -44,37 +44,61 @@ TimePoint EngineLoop::deadline_of(int64_t timeout_ms, TimePoint arrival) const {
 Result<RequestId> EngineLoop::submit(GenerationRequest request, EventSink sink) {
   std::vector<NewRequest> one;
   one.push_back({std::move(request), std::move(sink)});
-  TRY_ASSIGN(const std::vector<RequestId> ids, submit_choices(std::move(one)));
+  TRY_ASSIGN(const std::vector<RequestId> ids, submit_all(std::move(one)));
   return ids.front();
 }
 
-Result<std::vector<RequestId>> EngineLoop::submit_choices(std::vector<NewRequest> requests) {
+Result<std::vector<RequestId>> EngineLoop::submit_all(std::vector<NewRequest> requests) {
   Result<std::vector<RequestId>> ids = accept(std::move(requests), Clock::now());
   if (!ids) inbox_.count_refusal(ids.error().code);
   return ids;
 }
 
+Result<void> EngineLoop::check_number(size_t n_requests) const {
+  const int64_t most = int64_t{options_.n_parallel} + options_.max_queue;
+  if (static_cast<int64_t>(n_requests) <= most) return {};
+  return make_error(ErrorCode::kInvalidArgument, "expected at most {} answers at once ({} run, {} wait), found {}",
+                    most, options_.n_parallel, options_.max_queue, n_requests);
+}
+
 Result<std::vector<RequestId>> EngineLoop::accept(std::vector<NewRequest> requests, TimePoint arrival) {
   CHECK(!requests.empty(), "somebody asks for something");
-  const GenerationRequest first = requests.front().request;
+  TRY(check_number(requests.size()));
+  const TimePoint deadline = deadline_of(requests.front().request.timeout_ms, arrival);
+  std::vector<RequestInbox::Group> groups;
+  for (size_t first = 0, last = 0; first < requests.size(); first = last) {
+    const GenerationRequest& one = requests[first].request;
+    const auto shares_prompt = [&](const GenerationRequest& other) {
+      return other.prompt == one.prompt && other.max_tokens == one.max_tokens;
+    };
+    for (last = first + 1; last < requests.size() && shares_prompt(requests[last].request);) ++last;
+    TRY(accept_choices(std::span(requests).subspan(first, last - first), arrival, groups));
+  }
+  return inbox_.push(std::move(groups), deadline);
+}
+
+/// Prices answers to one prompt: as one group where slots and store hold all of them, else each on its own.
+Result<void> EngineLoop::accept_choices(std::span<NewRequest> requests, TimePoint arrival,
+                                        std::vector<RequestInbox::Group>& groups) const {
+  const GenerationRequest& first = requests.front().request;
   const auto n_prompt = static_cast<int64_t>(first.prompt.size());
-  const TimePoint deadline = deadline_of(first.timeout_ms, arrival);
   TRY(check_prompt_ids(first.prompt, vocabulary_.n_vocab));
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, first.max_tokens));
   Choices choices;
   for (auto& [request, sink] : requests) {
-    CHECK(request.prompt == first.prompt && request.max_tokens == first.max_tokens, "choices share prompt and limit");
     TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
     choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival});
   }
-  const std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
-  std::vector<Choices> groups;
+  std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
   if (!together.empty()) {
-    groups.push_back(std::move(choices));
-    return inbox_.push(std::move(groups), together, deadline);
+    groups.push_back({std::move(choices), std::move(together)});
+    return {};
   }
-  for (AcceptedRequest& choice : choices) groups.emplace_back().push_back(std::move(choice));
-  return inbox_.push(std::move(groups), needed.pages, deadline);
+  for (AcceptedRequest& choice : choices) {
+    groups.emplace_back().choices.push_back(std::move(choice));
+    groups.back().pages = needed.pages;
+  }
+  return {};
 }
 
 /// Pages of choices that run side by side off one prompt; none where slots or store don't hold all of them.
@@ -88,6 +112,7 @@ std::vector<int64_t> EngineLoop::pages_together(const Reservation& needed, int64
 
 Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                                   int32_t n_choices) const {
+  TRY(check_number(static_cast<size_t>(n_choices)));
   TRY(check_prompt_ids(prompt, vocabulary_.n_vocab));
   const auto n_prompt = static_cast<int64_t>(prompt.size());
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, max_tokens));

@@ -41,7 +41,8 @@ class EngineLoop {
 
   // As Engine's.
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
-  Result<std::vector<RequestId>> submit_choices(std::vector<NewRequest> requests);
+  Result<std::vector<RequestId>> submit_all(std::vector<NewRequest> requests);
+  Result<void> check_number(size_t n_requests) const;
   Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                         int32_t n_choices = 1) const;
   void cancel(RequestId id) { inbox_.cancel(id); }
@@ -54,6 +55,8 @@ class EngineLoop {
 
   AdmissionLimits limits() const;
   Result<std::vector<RequestId>> accept(std::vector<NewRequest> requests, TimePoint arrival);
+  Result<void> accept_choices(std::span<NewRequest> requests, TimePoint arrival,
+                              std::vector<RequestInbox::Group>& groups) const;
   std::vector<int64_t> pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const;
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 

@@ -8,17 +8,16 @@
 
 namespace ferrox {
 
-Result<std::vector<RequestId>> RequestInbox::push(std::vector<Choices> groups, const std::vector<int64_t>& pages,
-                                                  TimePoint deadline) {
+Result<std::vector<RequestId>> RequestInbox::push(std::vector<Group> groups, TimePoint deadline) {
   const std::lock_guard lock(mutex_);
   if (draining_ || stopping_) return make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
   // While nobody was found to lack room, open slots are as good as taken by those who wait.
   const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
   size_t n_choices = 0;
-  for (const Choices& choices : groups) n_choices += choices.size();
+  for (const Group& group : groups) n_choices += group.choices.size();
   TRY(queue_.check_room(static_cast<int32_t>(n_choices), n_open_slots));
   std::vector<RequestId> ids;
-  for (Choices& choices : groups) {
+  for (auto& [choices, pages] : groups) {
     const RequestId first = next_id_;
     TRY(queue_.push({first, pages, deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
     for (AcceptedRequest& choice : choices) {

@@ -24,10 +24,14 @@ class RequestInbox {
 
   // ---- any thread
 
-  /// Groups of choices, each priced at `pages` of each attention kind: all wait, or none do. Gives each choice its
-  /// number. Errors (kUnavailable): the queue is full, the engine drains.
-  Result<std::vector<RequestId>> push(std::vector<Choices> groups, const std::vector<int64_t>& pages,
-                                      TimePoint deadline);
+  /// Choices that are admitted together, and what they take of each attention kind.
+  struct Group {
+    Choices choices;
+    std::vector<int64_t> pages;
+  };
+  /// All of the groups wait, or none do. Gives each choice its number. Errors (kUnavailable): the queue is full, the
+  /// engine drains.
+  Result<std::vector<RequestId>> push(std::vector<Group> groups, TimePoint deadline);
 
   /// Remembered until the engine thread looks; ids that are unknown or have ended are ignored.
   void cancel(RequestId id);

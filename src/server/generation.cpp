@@ -38,20 +38,11 @@ Generation::~Generation() {
 }
 
 Result<void> Generation::submit(std::vector<GenerationRequest> requests) {
-  std::vector<NewRequest> together;  // answers to one prompt stand side by side
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const bool ends_group = i + 1 == requests.size() || requests[i + 1].prompt != requests[i].prompt;
-    together.push_back({std::move(requests[i]), mailbox_->sink(i)});
-    if (!ends_group) continue;
-    TRY(submit_choices(std::exchange(together, {})));
-  }
-  return {};
-}
-
-Result<void> Generation::submit_choices(std::vector<NewRequest> together) {
-  TRY_ASSIGN(const std::vector<RequestId> ids, app_.engine().submit_choices(std::move(together)));
+  std::vector<NewRequest> all;
+  for (GenerationRequest& request : requests) all.push_back({std::move(request), mailbox_->sink(all.size())});
+  TRY_ASSIGN(const std::vector<RequestId> ids, app_.engine().submit_all(std::move(all)));
   for (const RequestId id : ids) choices_.push_back({id, true});
-  n_running_ += ids.size();
+  n_running_ = ids.size();
   return {};
 }
 

@@ -36,7 +36,6 @@ class Generation {
   void cancel();
 
  private:
-  Result<void> submit_choices(std::vector<NewRequest> together);
 
   struct Choice {
     RequestId id;

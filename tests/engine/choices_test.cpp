@@ -50,7 +50,7 @@ TEST(Choices, OnePromptIsComputedOnceAndItsPagesAreShared) {
     EXPECT_EQ(status.n_running, 4);
   };
   const std::vector<GenerationRequest> requests = choices_of(42, 10, 4);
-  Rig::Submitted submitted = rig.submit_choices(requests);
+  Rig::Submitted submitted = rig.submit_all(requests);
   ASSERT_EQ(submitted.ids.size(), 4u);
   expect_judged(requests, submitted.logs);
   EXPECT_EQ(n_rows, 42 + 4 * 9) << "the prompt once; the last token of an answer isn't computed";
@@ -68,7 +68,7 @@ TEST(Choices, AreWhatTheyWouldBeAlone) {
     Rig rig(shape);
     for (const size_t n_prompt : {1, 4, 16, 37, 48}) {
       const std::vector<GenerationRequest> requests = choices_of(n_prompt, 60, 4);
-      Rig::Submitted submitted = rig.submit_choices(requests);
+      Rig::Submitted submitted = rig.submit_all(requests);
       ASSERT_EQ(submitted.ids.size(), 4u);
       expect_judged(requests, submitted.logs);
     }
@@ -83,7 +83,7 @@ TEST(Choices, ThatTheStoreOrTheSlotsDontHoldRunApart) {
   Rig one_sequence({.context_length = 64, .n_parallel = 1, .storage = KvStorage::kContiguous});
   for (Rig* rig : {&small_store, &few_slots, &one_sequence}) {
     const std::vector<GenerationRequest> requests = choices_of(30, 30, 4);
-    Rig::Submitted submitted = rig->submit_choices(requests);
+    Rig::Submitted submitted = rig->submit_all(requests);
     ASSERT_EQ(submitted.ids.size(), 4u);
     expect_judged(requests, submitted.logs);
     rig->expect_at_rest();
@@ -105,19 +105,47 @@ TEST(Choices, AreQueuedAllOrNone) {
   rig.model.on_forward = [&](const Batch&) { gate.pass(); };
   EventLog holder = rig.submit(make_request({1}, 4));
   gate.wait_for_arrivals(1);
-  Rig::Submitted two = rig.submit_choices(choices_of(5, 3, 2));
+  Rig::Submitted two = rig.submit_all(choices_of(5, 3, 2));
   EXPECT_EQ(two.ids.size(), 2u);
   EXPECT_EQ(rig.loop->status().n_queued, 2);
-  EXPECT_TRUE(rig.submit_choices(choices_of(5, 3, 2)).ids.empty()) << "one more may wait, not two";
+  EXPECT_TRUE(rig.submit_all(choices_of(5, 3, 2)).ids.empty()) << "one more may wait, not two";
   EXPECT_EQ(rig.loop->status().n_queued, 2);
   EXPECT_EQ(rig.loop->status().refused.queue_full, 1u);
-  Rig::Submitted apart = rig.submit_choices(choices_of(5, 3, 3));
+  Rig::Submitted apart = rig.submit_all(choices_of(5, 3, 3));
   EXPECT_TRUE(apart.ids.empty()) << "three don't run side by side, and only one of them may wait";
   EXPECT_EQ(rig.loop->status().n_queued, 2);
   gate.open();
   expect_judged(choices_of(5, 3, 2), two.logs);
   rig.expect_at_rest();
   for (const EventLog& log : apart.logs) EXPECT_FALSE(log.ended()) << "who was refused hears nothing";
+}
+
+TEST(Choices, OfDifferentPromptsAreQueuedAllOrNone) {
+  Gate gate;
+  Rig rig({.page_rows = 4, .n_pages = 64, .context_length = 64, .n_parallel = 2, .max_queue = 2});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  EventLog holder = rig.submit(make_request({1}, 4));
+  gate.wait_for_arrivals(1);
+  std::vector<GenerationRequest> requests;
+  for (size_t n_prompt = 5; n_prompt < 9; ++n_prompt) requests.push_back(choices_of(n_prompt, 3, 1).front());
+  EXPECT_TRUE(rig.submit_all(requests).ids.empty()) << "three have room";
+  EXPECT_EQ(rig.loop->status().n_queued, 0);
+  requests.pop_back();
+  Rig::Submitted three = rig.submit_all(requests);
+  EXPECT_EQ(three.ids.size(), 3u);
+  gate.open();
+  expect_judged(requests, three.logs);
+  rig.expect_at_rest();
+}
+
+TEST(Choices, MoreThanMayRunAndWaitAreNoMatterOfTime) {
+  Rig rig({.n_parallel = 2, .max_queue = 2});
+  EXPECT_TRUE(rig.loop->check_number(4));
+  EXPECT_EQ(rig.loop->check_number(5).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(rig.loop->check_number(5).error().message, "expected at most 4 answers at once (2 run, 2 wait), found 5");
+  EXPECT_TRUE(rig.submit_all(choices_of(5, 3, 5)).ids.empty());
+  EXPECT_EQ(rig.loop->status().refused.queue_full, 0u);
+  EXPECT_EQ(rig.loop->ask_admission(std::vector<int32_t>{1}, 3, 5).error().code, ErrorCode::kInvalidArgument);
 }
 
 /// Two groups that are admitted by the same look at the queue take a slot for each of their choices.
@@ -133,8 +161,8 @@ TEST(Choices, TakeASlotEach) {
   EventLog holder = rig.submit(make_request({1}, 1));
   gate.wait_for_arrivals(1);
   const std::vector<GenerationRequest> requests = choices_of(5, 20, 3);
-  Rig::Submitted first = rig.submit_choices(requests);
-  Rig::Submitted second = rig.submit_choices(requests);
+  Rig::Submitted first = rig.submit_all(requests);
+  Rig::Submitted second = rig.submit_all(requests);
   gate.open();
   expect_judged(requests, first.logs);
   expect_judged(requests, second.logs);
@@ -152,7 +180,7 @@ TEST(Choices, OneThatIsCancelledLeavesTheOthersAlone) {
       EventLog holder = rig.submit(make_request({1}, 1));
       gate.wait_for_arrivals(1);
       const std::vector<GenerationRequest> requests = choices_of(42, 10, 4);
-      Rig::Submitted submitted = rig.submit_choices(requests);
+      Rig::Submitted submitted = rig.submit_all(requests);
       gate.permit(n_steps_before);
       gate.wait_for_arrivals(1 + n_steps_before);
       rig.loop->cancel(submitted.ids[victim]);
@@ -173,7 +201,7 @@ TEST(Choices, AllOfThemMayBeCancelledWhileTheyWait) {
   rig.model.on_forward = [&](const Batch&) { gate.pass(); };
   EventLog holder = rig.submit(make_request({1}, 4));
   gate.wait_for_arrivals(1);
-  Rig::Submitted submitted = rig.submit_choices(choices_of(5, 3, 2));
+  Rig::Submitted submitted = rig.submit_all(choices_of(5, 3, 2));
   for (const RequestId id : submitted.ids) rig.loop->cancel(id);
   gate.open();
   for (EventLog& log : submitted.logs) EXPECT_EQ(log.done().reason, FinishReason::kCancelled);
@@ -189,7 +217,7 @@ TEST(Choices, DeadlinesEndAllOfThem) {
   gate.wait_for_arrivals(1);
   std::vector<GenerationRequest> requests = choices_of(5, 3, 2);
   for (GenerationRequest& request : requests) request.timeout_ms = 0;
-  Rig::Submitted submitted = rig.submit_choices(requests);
+  Rig::Submitted submitted = rig.submit_all(requests);
   gate.open();
   for (EventLog& log : submitted.logs) EXPECT_EQ(log.error().code, ErrorCode::kUnavailable);
   rig.loop->wait_idle(60000);

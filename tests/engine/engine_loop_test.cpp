@@ -405,7 +405,7 @@ void run_random_schedule(uint32_t seed) {
     for (int i = below(3) == 0 ? below(5) : 0; i >= 0; --i) {
       requests.push_back(make_request(prompt, max_tokens, random()));
     }
-    const Rig::Submitted submitted = rig.submit_choices(requests);
+    const Rig::Submitted submitted = rig.submit_all(requests);
     for (size_t i = 0; i < submitted.ids.size(); ++i) {
       pending.push_back({requests[i], submitted.ids[i], submitted.logs[i], false});
     }

@@ -71,11 +71,11 @@ struct Rig {
     std::vector<RequestId> ids;
     std::vector<EventLog> logs;
   };
-  Submitted submit_choices(const std::vector<GenerationRequest>& requests) {
+  Submitted submit_all(const std::vector<GenerationRequest>& requests) {
     Submitted submitted{{}, std::vector<EventLog>(requests.size())};
     std::vector<NewRequest> choices;
     for (size_t i = 0; i < requests.size(); ++i) choices.push_back({requests[i], submitted.logs[i].sink()});
-    if (auto ids = loop->submit_choices(std::move(choices))) submitted.ids = std::move(*ids);
+    if (auto ids = loop->submit_all(std::move(choices))) submitted.ids = std::move(*ids);
     return submitted;
   }
 

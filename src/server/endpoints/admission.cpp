@@ -33,6 +33,11 @@ Json choice_json(const AdmissionAnswer& answer) {
 /// One entry per choice, or the refusal that the request itself would meet.
 HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
   if (!prepared) return error_response(prepared.error());
+  const Error draining = make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
+  if (app.draining()) return error_response(app.submit_refusal(draining));
+  if (const auto counted = app.engine().check_number(prepared->requests.size()); !counted) {
+    return error_response(app.submit_refusal(counted.error()));
+  }
   Json choices = Json::array();
   for (const GenerationRequest& request : prepared->requests) {
     const auto answer = app.engine().ask_admission(request.prompt, request.max_tokens, prepared->n_per_prompt);
