@@ -97,6 +97,10 @@ TEST(Invariance, LongContextsInAnyChunks) {
   const auto whole = run_sequence(*loaded.model, tokens, {600}, 64, DType::kF16, pool);
   ASSERT_EQ(run_sequence(*loaded.model, tokens, {1, 63, 448, 1, 1, 86}, 16, DType::kF16, pool), whole);
   ASSERT_EQ(run_sequence(*loaded.model, tokens, even_chunks(600, 50), 1, DType::kF16, pool), whole);
+  for (const int n_threads : {1, 5}) {  // how many pieces a context is cut into
+    ThreadPool other(n_threads);
+    ASSERT_EQ(run_sequence(*loaded.model, tokens, {511, 1, 1, 87}, 16, DType::kF16, other), whole) << n_threads;
+  }
 }
 
 TEST(Invariance, EveryElementTypeOfKvMemory) {
