@@ -39,6 +39,7 @@ bench-kernels: setup-bench configure  ## micro-benchmarks of the products, as sh
 	$(BUILD)/kernels_bench
 
 bench-peers: build  ## models of many shapes and formats, in turn with LLAMA_BENCH=path; writes the table of docs/PERFORMANCE.md
+	$(if $(LLAMA_BENCH),,$(error bench-peers: expected LLAMA_BENCH=path/to/llama-bench, found none))
 	cmake --build --preset $(PRESET) --target make_model
 	bench/peers.py --build $(BUILD) --page docs/PERFORMANCE.md --fresh $(LLAMA_BENCH)
 
