@@ -36,7 +36,6 @@ class Generation {
   void cancel();
 
  private:
-
   struct Choice {
     RequestId id;
     bool running;
