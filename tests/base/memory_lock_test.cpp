@@ -17,6 +17,7 @@ namespace ferrox {
 namespace {
 
 TEST(MemoryLock, PagesAreLockedUntilTheyAreUnmapped) {
+  if (!testing::kLocksMemory) GTEST_SKIP() << "this build locks nothing";
   const testing::TempFolder folder;
   constexpr size_t kBytes = 40'000;
   std::ofstream(folder / "a") << std::string(kBytes, 'x');
@@ -44,6 +45,7 @@ void lock_beyond_the_limit() {
 }
 
 TEST(MemoryLock, ARefusalNamesTheLimit) {
+  if (!testing::kLocksMemory) GTEST_SKIP() << "this build locks nothing";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(lock_beyond_the_limit(), ::testing::ExitedWithCode(0), "");
 }
