@@ -131,7 +131,7 @@ test('fields without effect are named in a header, nested ones too', async () =>
   const { data, response } = await client.chat.completions.create(fields).withResponse();
   for await (const chunk of data) assert.equal(chunk.object, 'chat.completion.chunk');
   const ignored = response.headers.get('x-ferrox-ignored').split(', ').sort();
-  assert.deepEqual(ignored, ['messages[].foo', 'stream_options.bar', 'stream_options.include_obfuscation', 'user']);
+  assert.deepEqual(ignored, ['messages[].foo', 'model', 'stream_options.bar', 'stream_options.include_obfuscation', 'user']);
 });
 
 test('a key that stands twice in an object is refused', async () => {
