@@ -22,25 +22,25 @@ void check_refusal(const ApiError& error) {
 }
 
 /// What passed the checks must keep its promises to the engine.
-void check_request(const GenerationParams& params, const std::vector<std::string>& ignored) {
+void check_request(const GenerationParams& params) {
   const SamplingParams& sampling = params.request.sampling;
   if (params.n < 1 || params.n > kMaxChoices || sampling.n_logprobs > kMaxTopLogprobs) std::abort();
   if (!(sampling.top_p >= 0 && sampling.top_p <= 1) || !(sampling.temperature >= 0)) std::abort();
   for (const std::string& stop : params.request.stop) {
     if (stop.empty()) std::abort();
   }
-  if (header_list(ignored).find_first_of("\r\n") != std::string::npos) std::abort();
+  if (header_list(params.ignored).find_first_of("\r\n") != std::string::npos) std::abort();
 }
 
 void try_body(std::string_view body, UnknownFields unknown) {
   if (const auto chat = parse_chat(body, unknown)) {
-    check_request(chat->request, chat->ignored);
+    check_request(chat->request);
     if (!chat->request.messages.is_array()) std::abort();
   } else {
     check_refusal(chat.error());
   }
   if (const auto completion = parse_completion(body, unknown)) {
-    check_request(completion->request, completion->ignored);
+    check_request(completion->request);
     if (completion->request.prompts.empty()) std::abort();
   } else {
     check_refusal(completion.error());
