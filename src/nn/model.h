@@ -15,11 +15,13 @@ class ThreadPool;
 
 /// Consecutive rows of one sequence inside a batch. Row i of the segment is position first_position + i; its K and V
 /// are written to `pages` by the pass, and it attends to positions 0 .. its own, or to the trailing ones of the layer's
-/// window.
+/// window. Recurrent layers read and replace `state` instead: a copy of it is all they know of the rows before.
 struct BatchSegment {
   int32_t n_rows;
   int64_t first_position;
   std::span<const PageTable> pages;  ///< one per attention kind, covering first_position + n_rows positions at least
+  float* state = nullptr;  ///< [ModelShape::state_floats], this sequence's alone: zeros before position 0, left as it
+                           ///< is after the segment's last row
 };
 
 /// Prompt, decode, verification and embedding rows alike. Rows of segment s follow those of segment s - 1.
@@ -38,6 +40,7 @@ struct ModelShape {
   int32_t n_layers = 0;
   int64_t context_length = 0;           ///< positions it was trained for
   std::vector<KvLayerShape> kv_layers;  ///< one per layer that keeps K and V, in order
+  int64_t state_floats = 0;             ///< f32 numbers of a sequence's recurrent state over all layers; 0: none
   uint64_t n_parameters = 0;
   uint64_t weight_bytes = 0;
 };
