@@ -4,7 +4,8 @@
 set -eu
 
 build="make git cmake ninja-build g++ ccache pkg-config python3 libboost1.81-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
-  libcli11-dev libpcre2-dev libutf8proc-dev libedit-dev libgtest-dev libgmock-dev"
+  libcli11-dev libpcre2-dev libutf8proc-dev libedit-dev libssl-dev libxxhash-dev
+  libgtest-dev libgmock-dev"
 test="xz-utils"
 peers="ca-certificates python3-jinja2"
 # Any node and npm will do: they only install the peers' own pinned node.
