@@ -35,12 +35,6 @@ enum class PutOutcome {
   kDropped,  ///< larger than the budgets, or staging is full: may be tried again later
 };
 
-/// A state that was found: `n_tokens` of the prompt lie before it.
-struct StateMatch {
-  PageKey key;
-  int64_t n_tokens;
-};
-
 enum class LoadOutcome {
   kGood,     ///< every part that was asked for lies where it should, checked
   kAbsent,   ///< not held (any more)
@@ -97,6 +91,9 @@ class PrefixTiers {
   void set_disk_budget(uint64_t disk_bytes);
 
   PrefixTierStats stats() const;
+
+  /// CHECKs the books of both tiers.
+  void check_integrity() const;
 
  private:
   struct State;

@@ -62,6 +62,8 @@ uint64_t bytes_of_parts(const TierLayout& layout, PartMask mask) {
   return sum;
 }
 
+bool has_more_parts(PartMask given, PartMask held) { return std::popcount(given) > std::popcount(held); }
+
 PartMask mask_of(std::span<const PartSource> parts) { return mask_of_parts(parts); }
 PartMask mask_of(std::span<const PartTarget> parts) { return mask_of_parts(parts); }
 

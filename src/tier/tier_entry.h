@@ -83,6 +83,15 @@ class TierEntry {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
+/// A state that was found: `n_tokens` of the prompt lie before it.
+struct StateMatch {
+  PageKey key;
+  int64_t n_tokens;
+};
+
+/// Whether an entry with the parts `given` is worth keeping in place of one with the parts `held` (0: none).
+bool has_more_parts(PartMask given, PartMask held);
+
 /// The mask of a list of parts.
 PartMask mask_of(std::span<const PartSource> parts);
 PartMask mask_of(std::span<const PartTarget> parts);

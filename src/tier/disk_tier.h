@@ -1,0 +1,135 @@
+// Which entries are kept on disk? As many files as a budget holds, written by a thread of its own.
+//
+//   put: stage --> queue --> writer thread: evict, write beside, rename, enter into the books
+//
+// The books are what was found in the folder at the start and what was written since. Nothing else is assumed of a
+// file until it is read: then all of it must agree.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "tier/folder.h"
+#include "tier/tier_entry.h"
+#include "tier/tier_index.h"
+#include "tier/tier_stats.h"
+
+namespace ferrox {
+
+struct DiskTierOptions {
+  std::filesystem::path folder;
+  uint64_t budget_bytes;
+  uint64_t staging_bytes;
+  double half_life_s;
+};
+
+/// What reading an entry came to.
+enum class DiskRead { kGood, kAbsent, kDamaged };
+
+/// Safe from any thread.
+class DiskTier {
+ public:
+  /// Errors: a folder that can't be made, opened or listed.
+  static Result<std::unique_ptr<DiskTier>> open(const TierLayout& layout, const DiskTierOptions& options);
+
+  /// Writes what is staged.
+  ~DiskTier();
+
+  PartMask parts_of(const PageKey& key) const;
+
+  /// Whether a copy of this entry shall be made and given to stage(): counts its bytes. Never waits.
+  enum class Reserved { kYes, kHeld, kNoRoom };
+  Reserved reserve(const EntryName& name, PartMask parts, double now_s);
+
+  /// The entry that bytes were reserved for; nullptr: it wasn't made after all.
+  void stage(const EntryName& name, PartMask parts, std::shared_ptr<const TierEntry> entry, double now_s);
+
+  /// Counts a use of a key, whether it is held or not.
+  PartMask use(const PageKey& key, double now_s);
+
+  /// As TierIndex::longest_state.
+  std::optional<StateMatch> longest_state(std::span<const PageKey> keys, std::span<const int32_t> tokens,
+                                          int64_t max_tokens) const;
+
+  /// Reads parts straight into memory and checks them. Those that the file lacks make it absent.
+  DiskRead read(const PageKey& key, std::span<const PartTarget> targets);
+
+  uint64_t staging_room() const;
+  void flush();
+  void set_budget(uint64_t budget_bytes);
+  TierStats stats() const;
+  uint64_t staged_bytes() const;
+  bool is_writer() const;
+
+  /// CHECKs the books and the sum of bytes.
+  void check_integrity() const;
+
+ private:
+  /// A file that was found is removed only after a look at what it is.
+  enum class Origin { kFound, kProven };
+  struct Held : IndexEntry {
+    double stamped_s = 0;  ///< the worth that the file's time stamp holds
+    Origin origin = Origin::kFound;
+  };
+  struct Job {
+    std::shared_ptr<const TierEntry> entry;
+    uint64_t memory_bytes;
+    double put_at_s;
+  };
+  struct KeyHash {
+    size_t operator()(const PageKey& key) const { return short_hash(key); }
+  };
+
+  DiskTier(const TierLayout& layout, const DiskTierOptions& options, Folder folder);
+  Result<void> scan();
+  void enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin);
+  void forget(IndexEntry& entry);
+
+  // Of the writer thread. They hold the lock but while they work on files.
+  using Lock = std::unique_lock<std::mutex>;
+  bool has_work() const;
+  void write_loop();
+  void work(Lock& lock);
+  void become_writer(Lock& lock);
+  void write(const Job& job, Lock& lock);
+  bool replace_smaller(const EntryFileName& name, Lock& lock);
+  bool make_room(uint64_t size_bytes, const PageKey* keep, Lock& lock);
+  void evict(IndexEntry& entry, Lock& lock);
+  bool remove_file(const EntryFileName& name, Origin origin) const;
+  void note_failure(const EntryFileName& name, const Error& why);
+
+  void drop_bad(const EntryFileName& name, const Error& why);
+
+  const TierLayout layout_;
+  const DiskTierOptions options_;
+
+  mutable std::mutex mutex_;  ///< of all below but the folder, in which only the writer thread writes
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  Folder folder_;
+  bool is_writer_;
+  TierIndex index_;
+  uint64_t budget_bytes_;
+  bool shall_evict_;
+  uint64_t file_bytes_ = 0;  ///< of the folder's entries, of the file being written, of what can't be removed
+  uint64_t staged_bytes_ = 0;
+  std::unordered_map<PageKey, PartMask, KeyHash> staged_;
+  std::deque<Job> queue_;
+  bool is_busy_ = false;
+  bool is_stopping_ = false;
+  bool wants_lock_ = false;
+  bool is_failing_ = false;  ///< the last write failed: a log line when that begins, not for each file
+  double asked_lock_s_ = 0;
+  TierStats counts_;
+  std::thread writer_;
+};
+
+}  // namespace ferrox

@@ -1,0 +1,140 @@
+// What does the disk tier's own thread do? It lets files go, writes what is staged, and waits for a folder to be free.
+#include <array>
+#include <utility>
+
+#include "base/log.h"
+#include "tier/disk_tier.h"
+
+namespace ferrox {
+
+bool DiskTier::has_work() const { return wants_lock_ || shall_evict_ || !queue_.empty(); }
+
+void DiskTier::write_loop() {
+  Lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return is_stopping_ || has_work(); });
+    if (!has_work()) return;
+    is_busy_ = true;
+    work(lock);
+    is_busy_ = false;
+    idle_.notify_all();
+  }
+}
+
+void DiskTier::work(Lock& lock) {
+  if (std::exchange(wants_lock_, false)) become_writer(lock);
+  if (std::exchange(shall_evict_, false) && is_writer_) make_room(0, nullptr, lock);
+  if (queue_.empty()) return;
+  const Job job = std::move(queue_.front());
+  queue_.pop_front();
+  write(job, lock);
+  staged_bytes_ -= job.memory_bytes;
+  const auto staged = staged_.find(job.entry->name().key);
+  if (staged != staged_.end() && staged->second == job.entry->parts()) staged_.erase(staged);
+}
+
+void DiskTier::become_writer(Lock& lock) {
+  lock.unlock();
+  const bool is_free = folder_.try_lock();
+  lock.lock();
+  if (!is_free || is_writer_) return;
+  is_writer_ = true;
+  shall_evict_ = true;
+  lock.unlock();
+  if (const auto done = scan(); !done) log().warn("prefix cache: {}", done.error().message);
+  log().info("prefix cache: {}: the other process has ended; writing here from now on", options_.folder.string());
+  lock.lock();
+}
+
+void DiskTier::write(const Job& job, Lock& lock) {
+  const EntryFileName name = file_name_of(*job.entry);
+  const uint64_t size_bytes = entry_file_bytes(layout_, name.n_tokens, name.parts);
+  if (!replace_smaller(name, lock)) return;
+  if (!make_room(size_bytes, &name.parent, lock)) {
+    ++counts_.n_dropped;
+    return;
+  }
+  file_bytes_ += size_bytes;
+  lock.unlock();
+  const auto done = folder_.write_beside(to_text(name), job.put_at_s, Existing::kKept, [&](int fd) {
+    const auto header = encode_entry_header(layout_, *job.entry);
+    return write_pieces(fd, std::array<std::span<const std::byte>, 2>{header, job.entry->bytes()});
+  });
+  lock.lock();
+  if (!done) {
+    file_bytes_ -= size_bytes;
+    return note_failure(name, done.error());
+  }
+  is_failing_ = false;
+  ++counts_.n_stored;
+  enter(name, size_bytes, job.put_at_s, Origin::kProven);
+}
+
+// False when what is held has as many parts.
+bool DiskTier::replace_smaller(const EntryFileName& name, Lock& lock) {
+  IndexEntry* const held = index_.find(name.key);
+  if (held == nullptr) return true;
+  if (!has_more_parts(name.parts, held->name.parts)) return false;
+  evict(*held, lock);
+  return true;
+}
+
+bool DiskTier::make_room(uint64_t size_bytes, const PageKey* keep, Lock& lock) {
+  while (file_bytes_ + size_bytes > budget_bytes_) {
+    IndexEntry* const leaf = index_.least_valuable(keep);
+    if (leaf == nullptr) return false;
+    evict(*leaf, lock);
+    ++counts_.n_evicted;
+  }
+  return true;
+}
+
+// Its bytes count until the file is gone.
+void DiskTier::evict(IndexEntry& entry, Lock& lock) {
+  const EntryFileName name = entry.name;
+  const uint64_t size_bytes = entry.size_bytes;
+  const Origin origin = static_cast<Held&>(entry).origin;
+  forget(entry);
+  lock.unlock();
+  const bool is_gone = remove_file(name, origin);
+  lock.lock();
+  if (is_gone) {
+    file_bytes_ -= size_bytes;
+  } else {
+    ++counts_.n_io_errors;
+  }
+}
+
+// True as well for a file that isn't ours to remove: its bytes aren't ours either.
+bool DiskTier::remove_file(const EntryFileName& name, Origin origin) const {
+  const std::string text = to_text(name);
+  if (origin == Origin::kFound) {
+    const auto file = folder_.open_file(text);
+    if (file && !is_entry_file(file->fd())) {
+      log().warn("prefix cache: {}: not a file of ferrox; left where it is", text);
+      return true;
+    }
+  }
+  return folder_.remove(text);
+}
+
+void DiskTier::note_failure(const EntryFileName& name, const Error& why) {
+  ++counts_.n_dropped;
+  ++counts_.n_io_errors;
+  if (std::exchange(is_failing_, true)) return;
+  log().warn("prefix cache: {}: {}; not written, nor said again until a file is", to_text(name), why.message);
+}
+
+void DiskTier::flush() {
+  Lock lock(mutex_);
+  idle_.wait(lock, [this] { return !is_busy_ && !has_work(); });
+}
+
+void DiskTier::set_budget(uint64_t budget_bytes) {
+  const std::lock_guard lock(mutex_);
+  budget_bytes_ = budget_bytes;
+  shall_evict_ = true;
+  wake_.notify_all();
+}
+
+}  // namespace ferrox
