@@ -9,7 +9,8 @@ namespace {
 /// blk.<layer>.attn_{q,k,v}, or their rows one after the other in attn_qkv.
 Result<void> read_projections(WeightLoader& loader, const LayerSizes& sizes, const std::string& block,
                               Attention& attention) {
-  const int64_t q_width = sizes.n_heads * sizes.k_dim;
+  attention.gates_heads = sizes.habits.gates_heads;
+  const int64_t q_width = sizes.n_heads * (sizes.k_dim + (attention.gates_heads ? sizes.v_dim : 0));
   const int64_t k_width = sizes.n_kv_heads * sizes.k_dim;
   const int64_t v_width = sizes.n_kv_heads * sizes.v_dim;
   if (!loader.has_tensor(block + "attn_qkv.weight")) {

@@ -24,21 +24,36 @@ int64_t block_of(std::string_view tensor_name) {
 
 }  // namespace
 
-Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& all_sizes, int64_t index,
-                                const NormNames& norms) {
-  const LayerSizes sizes = all_sizes.of_layer(index);
+Result<DecoderLayer> begin_layer(WeightLoader& loader, const LayerSizes& sizes, int64_t index, const NormNames& norms) {
   DecoderLayer layer;
   TRY_ASSIGN(layer.attention_norm, read_layer_norm(loader, sizes, index, norms.attention));
-  TRY_ASSIGN(layer.attention, read_attention(loader, sizes, index));
-  layer.kv = {static_cast<int>(sizes.n_kv_heads), static_cast<int>(sizes.k_dim), static_cast<int>(sizes.v_dim)};
   TRY_ASSIGN(layer.attention_post_norm, read_layer_norm(loader, sizes, index, norms.attention_post));
   TRY_ASSIGN(layer.mlp_norm, read_layer_norm(loader, sizes, index, norms.mlp));
+  TRY_ASSIGN(layer.mlp_post_norm, read_layer_norm(loader, sizes, index, norms.mlp_post));
+  return layer;
+}
+
+Result<void> add_attention(WeightLoader& loader, const LayerSizes& sizes, int64_t index, DecoderLayer& layer) {
+  TRY_ASSIGN(layer.attention, read_attention(loader, sizes, index));
+  layer.kv = {static_cast<int>(sizes.n_kv_heads), static_cast<int>(sizes.k_dim), static_cast<int>(sizes.v_dim)};
+  return {};
+}
+
+Result<void> add_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t index, DecoderLayer& layer) {
   if (loader.has_tensor(fmt::format("blk.{}.ffn_gate_inp.weight", index))) {
     TRY_ASSIGN(layer.mlp, read_moe_mlp(loader, sizes, index));
   } else {
     TRY_ASSIGN(layer.mlp, read_dense_mlp(loader, sizes, index));
   }
-  TRY_ASSIGN(layer.mlp_post_norm, read_layer_norm(loader, sizes, index, norms.mlp_post));
+  return {};
+}
+
+Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& all_sizes, int64_t index,
+                                const NormNames& norms) {
+  const LayerSizes sizes = all_sizes.of_layer(index);
+  TRY_ASSIGN(DecoderLayer layer, begin_layer(loader, sizes, index, norms));
+  TRY(add_attention(loader, sizes, index, layer));
+  TRY(add_mlp(loader, sizes, index, layer));
   return layer;
 }
 

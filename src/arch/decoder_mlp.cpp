@@ -20,6 +20,20 @@ Result<ExpertLinear> read_experts(WeightLoader& loader, const LayerSizes& sizes,
   return experts;
 }
 
+/// ffn_gate_exps and ffn_up_exps, or each expert's rows of both one after the other in ffn_gate_up_exps.
+Result<void> read_gate_and_up(WeightLoader& loader, const LayerSizes& sizes, const std::string& block, MoeMlp& mlp) {
+  const int64_t n_ff = sizes.n_ff_expert;
+  if (!loader.has_tensor(block + "ffn_gate_up_exps.weight")) {
+    TRY_ASSIGN(mlp.gate, read_experts(loader, sizes, block + "ffn_gate_exps", sizes.n_embd, n_ff));
+    TRY_ASSIGN(mlp.up, read_experts(loader, sizes, block + "ffn_up_exps", sizes.n_embd, n_ff));
+    return {};
+  }
+  TRY_ASSIGN(const ExpertLinear both, read_experts(loader, sizes, block + "ffn_gate_up_exps", sizes.n_embd, 2 * n_ff));
+  mlp.gate = slice_rows(both, 0, n_ff);
+  mlp.up = slice_rows(both, n_ff, n_ff);
+  return {};
+}
+
 /// How many rows `name` has; 0 when there is none.
 int64_t rows_of(const WeightLoader& loader, const std::string& name) {
   const GgufTensor* tensor = loader.file().find_tensor(name);
@@ -86,11 +100,9 @@ Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const LayerSizes& sizes, int64
   MoeMlp mlp;
   mlp.activation = sizes.habits.activation;
   mlp.routing.n_used = static_cast<int>(sizes.n_experts_used);
-  const int64_t n_ff = sizes.n_ff_expert;
   TRY_ASSIGN(mlp.router, loader.linear(block + "ffn_gate_inp", sizes.n_embd, sizes.n_experts));
-  TRY_ASSIGN(mlp.gate, read_experts(loader, sizes, block + "ffn_gate_exps", sizes.n_embd, n_ff));
-  TRY_ASSIGN(mlp.up, read_experts(loader, sizes, block + "ffn_up_exps", sizes.n_embd, n_ff));
-  TRY_ASSIGN(mlp.down, read_experts(loader, sizes, block + "ffn_down_exps", n_ff, sizes.n_embd));
+  TRY(read_gate_and_up(loader, sizes, block, mlp));
+  TRY_ASSIGN(mlp.down, read_experts(loader, sizes, block + "ffn_down_exps", sizes.n_ff_expert, sizes.n_embd));
   if (loader.has_tensor(block + "exp_probs_b.bias")) {
     TRY_ASSIGN(mlp.routing.choice_bias, loader.vector(block + "exp_probs_b.bias", sizes.n_experts));
   }

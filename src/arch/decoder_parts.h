@@ -10,11 +10,20 @@ namespace ferrox {
 /// Whether `.scale` tensors beside MLP matrices count: the reference has never applied them in most families.
 enum class MlpScales : uint8_t { kIgnored, kApplied };
 
+/// Which of a family's layers attend, and what it means that a layer has no KV heads.
+enum class AttentionHabit : uint8_t {
+  kEveryLayer,  ///< no KV heads named: as many as heads
+  kSomeLayers,  ///< no KV heads: no attention
+  kNoLayer,
+};
+
 /// What a family's files leave unsaid because all its models have it.
 struct DecoderHabits {
   NormKind norm = NormKind::kRms;
   Activation activation = Activation::kSilu;
   MlpScales mlp_scales = MlpScales::kIgnored;
+  AttentionHabit attention = AttentionHabit::kEveryLayer;
+  bool gates_heads = false;  ///< attn_q gives queries and gates (Attention::gates_heads)
 };
 
 /// What a layer is made of: sizes that the file names, and the family's habits.
@@ -34,7 +43,7 @@ struct LayerSizes {
   DecoderHabits habits;
 };
 
-/// The same of a whole decoder; heads and n_ff are the first layer's.
+/// The same of a whole decoder; heads are those of the first layer that attends, n_ff is the first layer's.
 struct DecoderSizes : LayerSizes {
   int64_t n_layers = 0;
   int64_t n_vocab = 0;
@@ -49,7 +58,8 @@ struct DecoderSizes : LayerSizes {
 Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habits = {});
 
 /// Shape, embedding, output norm and output (the embedding's own matrix where output.weight is missing).
-Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes);
+Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes,
+                                  const std::string& output_norm = "output_norm");
 
 /// Frequencies with the file's base and scaling (none, linear, yarn, or a rope_freqs tensor).
 Result<Rope> read_rope(WeightLoader& loader, const DecoderSizes& sizes, RopePairs pairs);
@@ -83,6 +93,29 @@ Result<DenseMlp> read_dense_mlp(WeightLoader& loader, const LayerSizes& sizes, i
 /// where the file has them.
 Result<MoeMlp> read_moe_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t layer);
 
+/// What the recurrent layers of a model have in common, by its ssm keys.
+struct RecurrenceSizes {
+  int64_t n_taps = 0;    ///< rows that a convolution sees
+  int64_t n_inner = 0;   ///< channels of all heads
+  int64_t n_states = 0;  ///< for each channel
+  int64_t n_heads = 0;
+  int64_t n_groups = 0;
+};
+
+/// Errors: heads that don't divide the channels, groups that don't divide the heads, convolutions of less than 2 rows.
+Result<RecurrenceSizes> read_recurrence_sizes(WeightLoader& loader);
+
+/// `<name>.weight` of [n_channels][n_taps], and `<name>.bias` of [n_channels] where the file has one.
+Result<ShortConvolution> read_short_convolution(WeightLoader& loader, const std::string& name, int64_t n_taps,
+                                                int64_t n_channels);
+
+/// Must a selective scan's file have a norm of groups?
+enum class GroupNorm : uint8_t { kRequired, kOptional };
+
+/// blk.<layer>.ssm_{in,conv1d,dt,a,d,norm,out}: Mamba 2.
+Result<SelectiveScan> read_selective_scan(WeightLoader& loader, const LayerSizes& sizes,
+                                          const RecurrenceSizes& recurrence, GroupNorm norm, int64_t layer);
+
 /// Tensors that hold a layer's norms, without blk.<layer>; nullptr: there is no such norm.
 struct NormNames {
   const char* attention = "attn_norm";
@@ -94,7 +127,16 @@ struct NormNames {
 /// Norms before and after attention and MLP.
 inline constexpr NormNames kNormsAround = {.attention_post = "post_attention_norm", .mlp_post = "post_ffw_norm"};
 
-/// One layer: norms, attention, and a dense or expert MLP, whichever the file has.
+/// The norms of a layer, and nothing else of it.
+Result<DecoderLayer> begin_layer(WeightLoader& loader, const LayerSizes& sizes, int64_t layer, const NormNames& norms);
+
+/// Gives a layer its attention.
+Result<void> add_attention(WeightLoader& loader, const LayerSizes& sizes, int64_t index, DecoderLayer& layer);
+
+/// Gives a layer its MLP, dense or of experts, whichever the file has.
+Result<void> add_mlp(WeightLoader& loader, const LayerSizes& sizes, int64_t index, DecoderLayer& layer);
+
+/// One layer: norms, attention, and an MLP.
 Result<DecoderLayer> read_layer(WeightLoader& loader, const DecoderSizes& sizes, int64_t layer, const NormNames& norms);
 
 /// Every layer, into spec.layers.

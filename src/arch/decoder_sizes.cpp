@@ -1,12 +1,16 @@
 // Which sizes does a decoder have, by its metadata?
+#include <algorithm>
+
 #include "arch/decoder_parts.h"
 
 namespace ferrox {
 namespace {
 
 Result<void> check_head_counts(const WeightLoader& loader, const DecoderSizes& sizes) {
+  const bool may_lack_attention = sizes.habits.attention == AttentionHabit::kSomeLayers;
   for (int64_t i = 0; i < sizes.n_layers; ++i) {
     const LayerSizes of_layer = sizes.of_layer(i);
+    if (may_lack_attention && of_layer.n_kv_heads == 0) continue;
     if (of_layer.n_heads < 1) {
       return make_error(ErrorCode::kCorrupt, "{}: {}.attention.head_count: expected 1 to 2^24 in layer {}, found {}",
                         loader.file().name(), loader.architecture(), i, of_layer.n_heads);
@@ -51,16 +55,24 @@ Result<void> read_expert_sizes(WeightLoader& loader, DecoderSizes& sizes) {
   return {};
 }
 
-/// Heads and n_ff, which a file may name layer by layer.
-Result<void> read_layer_sizes(WeightLoader& loader, DecoderSizes& sizes) {
+/// Heads, which a file may name layer by layer.
+Result<void> read_head_counts(WeightLoader& loader, DecoderSizes& sizes) {
+  const bool some_attend = sizes.habits.attention == AttentionHabit::kSomeLayers;
   TRY_ASSIGN(sizes.heads_of_layer, loader.sizes_of_layers("attention.head_count", sizes.n_layers, 0));
   TRY_ASSIGN(sizes.kv_heads_of_layer, loader.sizes_of_layers("attention.head_count_kv", sizes.n_layers, 0));
   for (size_t i = 0; i < sizes.kv_heads_of_layer.size(); ++i) {
-    if (sizes.kv_heads_of_layer[i] == 0) sizes.kv_heads_of_layer[i] = sizes.heads_of_layer[i];
+    if (sizes.kv_heads_of_layer[i] == 0 && !some_attend) sizes.kv_heads_of_layer[i] = sizes.heads_of_layer[i];
   }
+  const auto attends = [](int64_t n_kv_heads) { return n_kv_heads > 0; };
+  const auto first = std::find_if(sizes.kv_heads_of_layer.begin(), sizes.kv_heads_of_layer.end(), attends);
+  if (first == sizes.kv_heads_of_layer.end()) return {};
+  sizes.n_kv_heads = *first;
+  sizes.n_heads = sizes.heads_of_layer[static_cast<size_t>(first - sizes.kv_heads_of_layer.begin())];
+  return {};
+}
+
+Result<void> read_ff_sizes(WeightLoader& loader, DecoderSizes& sizes) {
   TRY_ASSIGN(sizes.ff_of_layer, loader.sizes_of_layers("feed_forward_length", sizes.n_layers, 0));
-  sizes.n_heads = sizes.heads_of_layer[0];
-  sizes.n_kv_heads = sizes.kv_heads_of_layer[0];
   sizes.n_ff = sizes.ff_of_layer[0];
   return {};
 }
@@ -82,8 +94,10 @@ Result<void> read_head_sizes(WeightLoader& loader, DecoderSizes& sizes) {
 LayerSizes DecoderSizes::of_layer(int64_t layer) const {
   const auto i = static_cast<size_t>(layer);
   LayerSizes sizes = *this;
-  sizes.n_heads = heads_of_layer[i];
-  sizes.n_kv_heads = kv_heads_of_layer[i];
+  if (habits.attention != AttentionHabit::kNoLayer) {
+    sizes.n_heads = heads_of_layer[i];
+    sizes.n_kv_heads = kv_heads_of_layer[i];
+  }
   sizes.n_ff = ff_of_layer[i];
   return sizes;
 }
@@ -97,18 +111,21 @@ Result<DecoderSizes> read_sizes(WeightLoader& loader, const DecoderHabits& habit
                       loader.file().name(), loader.architecture(), n_tensors, sizes.n_layers);
   }
   TRY_ASSIGN(sizes.n_embd, loader.require_size("embedding_length"));
-  TRY(read_layer_sizes(loader, sizes));
-  TRY(read_head_sizes(loader, sizes));
+  TRY(read_ff_sizes(loader, sizes));
+  if (habits.attention != AttentionHabit::kNoLayer) {
+    TRY(read_head_counts(loader, sizes));
+    TRY(read_head_sizes(loader, sizes));
+    TRY(check_head_counts(loader, sizes));
+  }
   const char* key = habits.norm == NormKind::kRms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
   TRY_ASSIGN(const double epsilon, loader.require_positive_float(key));
   sizes.norm = {habits.norm, static_cast<float>(epsilon)};
   TRY(read_expert_sizes(loader, sizes));
   TRY_ASSIGN(sizes.n_vocab, vocabulary_size(loader));
-  TRY(check_head_counts(loader, sizes));
   return sizes;
 }
 
-Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes) {
+Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& sizes, const std::string& output_norm) {
   DecoderSpec spec;
   spec.shape.architecture = loader.architecture();
   TRY_ASSIGN(spec.shape.name, loader.file().metadata().get_string_or("general.name", ""));
@@ -119,7 +136,7 @@ Result<DecoderSpec> begin_decoder(WeightLoader& loader, const DecoderSizes& size
   spec.shape.weight_bytes = loader.file().tensor_bytes();
   for (const GgufTensor& tensor : loader.file().tensors()) spec.shape.n_parameters += tensor.n_elements;
   TRY_ASSIGN(spec.embedding, loader.embedding("token_embd", sizes.n_embd, sizes.n_vocab));
-  TRY_ASSIGN(spec.output_norm, loader.norm("output_norm", sizes.n_embd, sizes.norm));
+  TRY_ASSIGN(spec.output_norm, loader.norm(output_norm, sizes.n_embd, sizes.norm));
   if (loader.has_tensor("output.weight")) {
     TRY_ASSIGN(spec.output, loader.linear("output", sizes.n_embd, sizes.n_vocab));
   } else {

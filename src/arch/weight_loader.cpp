@@ -152,7 +152,12 @@ Result<std::vector<int64_t>> WeightLoader::sizes_of_layers(std::string_view key,
 Result<std::vector<bool>> WeightLoader::flags_of_layers(std::string_view key, int64_t n_layers) {
   const MetaValue* value = file_.metadata().find(full_key(key));
   if (value == nullptr || !std::holds_alternative<MetaArray>(*value)) return std::vector<bool>{};
-  TRY_ASSIGN(const std::vector<bool> flags, file_.metadata().get_bools(full_key(key)));
+  std::vector<bool> flags;
+  if (const auto numbers = file_.metadata().get_ints(full_key(key))) {  // some writers say 0 and 1
+    for (const int64_t number : *numbers) flags.push_back(number != 0);
+  } else {
+    TRY_ASSIGN(flags, file_.metadata().get_bools(full_key(key)));
+  }
   if (static_cast<int64_t>(flags.size()) < n_layers) {
     return make_error(ErrorCode::kCorrupt, "{}: {}: expected a flag for each of {} layers, found {}", file_.name(),
                       full_key(key), n_layers, flags.size());

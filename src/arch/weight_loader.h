@@ -66,7 +66,9 @@ class WeightLoader {
   Result<Embedding> embedding(const std::string& name, int64_t n_embd, int64_t n_vocab);
   /// `name` of [n] as floats.
   Result<std::vector<float>> vector(const std::string& name, int64_t n);
-  /// The same of numbers that something is divided by: finite ones other than 0.
+  /// `name` of `dims`, the fastest first, as floats.
+  Result<std::vector<float>> floats(const std::string& name, const std::vector<uint64_t>& dims);
+  /// `name` of [n], of numbers that something is divided by: finite ones other than 0.
   Result<std::vector<float>> divisors(const std::string& name, int64_t n);
   /// `<name>.weight` of [n], and for layer norms `<name>.bias` of [n] where the file has one.
   Result<Norm> norm(const std::string& name, int64_t n, const NormStyle& style);
@@ -83,7 +85,6 @@ class WeightLoader {
   std::string full_key(std::string_view key) const { return architecture_ + "." + std::string(key); }
   Result<const GgufTensor*> claim(const std::string& name, const std::vector<uint64_t>& dims);
   Result<Linear> matrix(const std::string& name, const std::vector<uint64_t>& dims);
-  Result<std::vector<float>> floats(const std::string& name, const std::vector<uint64_t>& dims);
   Result<Norm> finish_norm(const std::string& name, int64_t n, const NormStyle& style, std::vector<float> weight);
   Result<std::vector<float>> scales(const std::string& name, int64_t n);
 

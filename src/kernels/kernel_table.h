@@ -114,6 +114,12 @@ constexpr int64_t attention_scratch_floats(int64_t k_dim, int64_t v_dim) {
 /// What a query keeps of a span: its weighted V, maximum and sum.
 constexpr int64_t attention_part_floats(int64_t v_dim) { return round_up_16(v_dim) + 16; }
 
+/// Arguments of recurrent layers (recurrence_args.h).
+struct ConvolutionArgs;
+struct ScanArgs;
+struct ChannelScanArgs;
+struct DeltaRuleArgs;
+
 /// One instruction set.
 struct KernelTable {
   const char* name;
@@ -133,7 +139,11 @@ struct KernelTable {
   /// out = (x - mean) / sqrt(variance + epsilon) * weight + bias; both may be nullptr.
   void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon, int64_t n, float* out);
 
+  /// out = factor * x / max(sqrt(sum(x^2)), epsilon).
+  void (*l2_norm)(const float* x, float factor, float epsilon, int64_t n, float* out);
+
   void (*add)(const float* x, int64_t n, float* inout);                         ///< inout += x
+  void (*mul)(const float* x, int64_t n, float* inout);                         ///< inout *= x
   void (*scale)(float factor, int64_t n, float* inout);                         ///< inout *= factor
   void (*add_scaled)(const float* x, float factor, int64_t n, float* inout);    ///< inout += factor * x, one rounding
   void (*silu_mul)(const float* gate, const float* up, int64_t n, float* out);  ///< gate * sigmoid(gate) * up
@@ -141,10 +151,20 @@ struct KernelTable {
   void (*gelu)(int64_t n, float* inout);                                        ///< gelu_tanh(inout)
   /// g * sigmoid(1.702 g) * (u + 1), where g is gate up to 7 and u is up in [-7, 7]: OpenAI's gpt-oss.
   void (*clamped_silu_mul)(const float* gate, const float* up, int64_t n, float* out);
+  void (*silu)(int64_t n, float* inout);  ///< inout * sigmoid(inout)
   void (*sigmoid)(int64_t n, float* inout);
+  void (*softplus)(int64_t n, float* inout);      ///< ln(1 + e^inout)
+  void (*relu_squared)(int64_t n, float* inout);  ///< max(inout, 0)^2
   void (*softmax)(int64_t n, float* inout);
   void (*soft_cap)(float cap, int64_t n, float* inout);  ///< cap * tanh(inout / cap)
   void (*clamp)(float limit, int64_t n, float* inout);   ///< to [-limit, limit]
+
+  /// steps = softplus(steps + bias), decays = e^(rate * steps).
+  void (*find_decays)(float bias, float rate, int64_t n, float* steps, float* decays);
+  void (*convolve)(const ConvolutionArgs& args);
+  void (*scan)(const ScanArgs& args);
+  void (*scan_channels)(const ChannelScanArgs& args);
+  void (*delta_rule)(const DeltaRuleArgs& args);
 
   /// Writes floats as one of the element types of KV memory, and back. Block types want n to be a multiple of 32; a
   /// block that holds a NaN or an infinity becomes NaN. A row of turbo4 is rotated (see kv_rows.inl) and comes back so.

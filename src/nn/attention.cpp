@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace ferrox {
 namespace {
 
@@ -42,37 +44,52 @@ PageTable table_of(const BatchSegment& segment, const LayerKv& kv) {
   return segment.pages[static_cast<size_t>(kv.kind)];
 }
 
-/// Normalises n_heads heads of `dim` in place, one by one or all as one row.
-void norm_heads(const KernelTable& kernels, const Norm& norm, HeadNormSpan span, float* heads, int n_heads,
-                int64_t dim) {
+/// One row's heads of q or k.
+struct Heads {
+  float* first;
+  int n;
+  int64_t dim;
+  int64_t stride;  ///< floats between heads; more than dim where a gate lies behind each
+};
+
+int64_t q_head_stride(const Attention& attention, const KvLayerShape& shape) {
+  return shape.k_dim + (attention.gates_heads ? shape.v_dim : 0);
+}
+
+/// Normalises heads in place, one by one or all as one row.
+void norm_heads(const KernelTable& kernels, const Norm& norm, HeadNormSpan span, const Heads& heads) {
   if (!norm) return;
-  if (span == HeadNormSpan::kAllHeads) return norm_row(kernels, norm, 0, heads, n_heads * dim, heads);
-  const bool is_shared = static_cast<int64_t>(norm.weight.size()) == dim;
-  for (int head = 0; head < n_heads; ++head) {
-    norm_row(kernels, norm, is_shared ? 0 : head * dim, heads + head * dim, dim, heads + head * dim);
+  if (span == HeadNormSpan::kAllHeads) {
+    CHECK(heads.stride == heads.dim, "heads that are normalised as one row lie side by side");
+    return norm_row(kernels, norm, 0, heads.first, heads.n * heads.dim, heads.first);
+  }
+  const bool is_shared = static_cast<int64_t>(norm.weight.size()) == heads.dim;
+  for (int head = 0; head < heads.n; ++head) {
+    float* values = heads.first + head * heads.stride;
+    norm_row(kernels, norm, is_shared ? 0 : head * heads.dim, values, heads.dim, values);
   }
 }
 
-void rotate_heads(const Pass& pass, const Attention& attention, int64_t row, float* heads, int n_heads, int64_t dim) {
+void rotate_heads(const Pass& pass, const Attention& attention, int64_t row, const Heads& heads) {
   if (attention.rope == kNoRope) return;
   const RopeAngles& angles = pass.angles[static_cast<size_t>(attention.rope)];
-  for (int head = 0; head < n_heads; ++head) angles.rotate(row, heads + head * dim);
+  for (int head = 0; head < heads.n; ++head) angles.rotate(row, heads.first + head * heads.stride);
 }
 
 /// Normalises and rotates heads of q or k, in the model's order.
-void finish_heads(const Pass& pass, const Attention& attention, const Norm& norm, int64_t row, float* heads,
-                  int n_heads, int64_t dim) {
+void finish_heads(const Pass& pass, const Attention& attention, const Norm& norm, int64_t row, const Heads& heads) {
   const KernelTable& kernels = pass.compute.kernels;
-  if (attention.rotates_before_norm) rotate_heads(pass, attention, row, heads, n_heads, dim);
-  norm_heads(kernels, norm, attention.norm_span, heads, n_heads, dim);
-  if (!attention.rotates_before_norm) rotate_heads(pass, attention, row, heads, n_heads, dim);
+  if (attention.rotates_before_norm) rotate_heads(pass, attention, row, heads);
+  norm_heads(kernels, norm, attention.norm_span, heads);
+  if (!attention.rotates_before_norm) rotate_heads(pass, attention, row, heads);
 }
 
 /// Normalises and rotates one row's queries and keys, and stores its K and V.
 void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape& shape, const KvLayerView& kv,
                 int64_t row, int64_t position, PageTable pages) {
   const KernelTable& kernels = pass.compute.kernels;
-  const int64_t q_width = int64_t{attention.n_heads} * shape.k_dim;
+  const int64_t q_stride = q_head_stride(attention, shape);
+  const int64_t q_width = attention.n_heads * q_stride;
   const int64_t k_width = int64_t{shape.n_kv_heads} * shape.k_dim;
   const int64_t v_width = int64_t{shape.n_kv_heads} * shape.v_dim;
   float* q = pass.buffers.q.data() + row * q_width;
@@ -83,8 +100,8 @@ void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape
     kernels.clamp(attention.clamp, k_width, k);
     kernels.clamp(attention.clamp, v_width, v);
   }
-  finish_heads(pass, attention, attention.q_norm, row, q, attention.n_heads, shape.k_dim);
-  finish_heads(pass, attention, attention.k_norm, row, k, shape.n_kv_heads, shape.k_dim);
+  finish_heads(pass, attention, attention.q_norm, row, {q, attention.n_heads, shape.k_dim, q_stride});
+  finish_heads(pass, attention, attention.k_norm, row, {k, shape.n_kv_heads, shape.k_dim, shape.k_dim});
   const int32_t page = pages[static_cast<size_t>(position / kv.page_rows)];
   const int page_row = static_cast<int>(position % kv.page_rows);
   for (int head = 0; head < shape.n_kv_heads; ++head) {
@@ -119,8 +136,8 @@ AttentionArgs attention_args(const Pass& pass, const Attention& attention, const
   args.kv = kv.view;
   args.pages = table_of(*unit.segment, kv);
   args.kv_head = unit.kv_head;
-  args.q_head_stride = shape.k_dim;
-  args.q_row_stride = static_cast<int64_t>(attention.n_heads) * shape.k_dim;
+  args.q_head_stride = q_head_stride(attention, shape);
+  args.q_row_stride = attention.n_heads * args.q_head_stride;
   args.out_head_stride = shape.v_dim;
   args.out_row_stride = static_cast<int64_t>(attention.n_heads) * shape.v_dim;
   args.n_rows = unit.n_rows;
@@ -247,6 +264,21 @@ void attend_rows(const Pass& pass, const Attention& attention, const LayerKv& kv
   });
 }
 
+/// attended *= sigmoid(gate), head by head.
+void gate_rows(const Pass& pass, const Attention& attention, const KvLayerShape& shape) {
+  const ProfileScope scope(pass.compute.pool.profile(), "gate");
+  const KernelTable& kernels = pass.compute.kernels;
+  const int64_t stride = q_head_stride(attention, shape);
+  pass.compute.pool.run(pass.n_rows, [&](int64_t row, int) {
+    float* gates = pass.buffers.q.data() + row * attention.n_heads * stride + shape.k_dim;
+    float* attended = pass.buffers.attended.data() + row * attention.n_heads * shape.v_dim;
+    for (int head = 0; head < attention.n_heads; ++head) {
+      kernels.sigmoid(shape.v_dim, gates + head * stride);
+      kernels.mul(gates + head * stride, shape.v_dim, attended + head * shape.v_dim);
+    }
+  });
+}
+
 }  // namespace
 
 void run_attention(const Pass& pass, const Attention& attention, const LayerKv& kv, const float* x, float* out) {
@@ -258,6 +290,7 @@ void run_attention(const Pass& pass, const Attention& attention, const LayerKv& 
   project(pass, "q k v", projections);
   finish_rows(pass, attention, kv);
   attend_rows(pass, attention, kv);
+  if (attention.gates_heads) gate_rows(pass, attention, kv.shape);
 
   Activations attended(buffers.attended.data(), pass.n_rows, attention.out.n_in, attention.out.n_in,
                        buffers.blocks.data());

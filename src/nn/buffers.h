@@ -13,7 +13,11 @@ struct Buffers {
   AlignedBuffer<float> q;                  ///< [rows][widest n_heads * k_dim]
   AlignedBuffer<float> k;                  ///< [rows][widest n_kv_heads * k_dim]
   AlignedBuffer<float> v;                  ///< [rows][widest n_kv_heads * v_dim]
-  AlignedBuffer<float> attended;           ///< [rows][widest n_heads * v_dim]
+  AlignedBuffer<float> attended;           ///< [rows][widest n_heads * v_dim, or inner width of a recurrence]
+  AlignedBuffer<float> projected;          ///< [rows][widest of what goes into a recurrence]
+  AlignedBuffer<float> convolved;          ///< [rows][most channels of a convolution]
+  AlignedBuffer<float> steps;              ///< [most numbers of a recurrence's heads][rows]
+  AlignedBuffer<float> beside_attention;   ///< [rows][n_embd]; empty where no layer has attention and a recurrence
   AlignedBuffer<float> gate;               ///< [rows * experts used][widest n_ff]
   AlignedBuffer<float> up;                 ///< [rows * experts used][widest n_ff]
   AlignedBuffer<float> expert_out;         ///< [rows * experts used][n_embd]; empty without experts

@@ -7,10 +7,38 @@
 #include "nn/attention.h"
 #include "nn/mlp.h"
 #include "nn/pass.h"
+#include "nn/recurrence.h"
 #include "tensor/attention_kinds.h"
 
 namespace ferrox {
 namespace {
+
+/// Where a layer's memory of the rows before lies.
+struct LayerMemory {
+  size_t kv_layer;  ///< which of ModelShape::kv_layers, where the layer attends
+  int64_t state;    ///< offset in a sequence's state
+};
+
+std::vector<LayerMemory> lay_out(const std::vector<DecoderLayer>& layers) {
+  std::vector<LayerMemory> memory;
+  LayerMemory next{0, 0};
+  for (const DecoderLayer& layer : layers) {
+    memory.push_back(next);
+    next.kv_layer += layer.attention ? 1 : 0;
+    next.state += state_floats(layer.recurrence);
+  }
+  return memory;
+}
+
+bool has_mlp(const DecoderLayer& layer) {
+  const auto* dense = std::get_if<DenseMlp>(&layer.mlp);
+  return dense == nullptr || *dense;
+}
+
+bool has_states(const Batch& batch) {
+  return std::none_of(batch.segments.begin(), batch.segments.end(),
+                      [](const BatchSegment& segment) { return segment.state == nullptr; });
+}
 
 class Decoder : public Model {
  public:
@@ -21,6 +49,7 @@ class Decoder : public Model {
         hidden_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         branch_(static_cast<int64_t>(max_rows) * spec_.shape.n_embd),
         buffers_(allocate_buffers(spec_, max_rows)),
+        memory_(lay_out(spec_.layers)),
         kinds_(attention_kinds(spec_.shape.kv_layers)) {
     for (const Rope& rope : spec_.ropes) angles_.emplace_back(rope, max_rows);
   }
@@ -36,15 +65,14 @@ class Decoder : public Model {
   void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) override {
     const auto n_rows = static_cast<int64_t>(batch.tokens.size());
     CHECK(n_rows <= max_rows_, "a batch fits the scratch that was sized for it");
-    CHECK(kv.size() == spec_.layers.size(), "each layer has its store");
+    CHECK(kv.size() == spec_.shape.kv_layers.size(), "each layer that attends has its store");
+    CHECK(spec_.shape.state_floats == 0 || has_states(batch), "each sequence brings its recurrent state");
     fit_threads(pool.n_threads());
     const ProfileScope scope(pool.profile(), "forward");
     const Compute compute{kernels_, pool, buffers_.product_scratch.data(), buffers_.product_scratch_stride};
     begin_rows(compute, batch);
     const Pass pass{compute, batch, angles_, buffers_, n_rows, spec_.shape.n_embd};
-    for (size_t i = 0; i < spec_.layers.size(); ++i) {
-      run_layer(pass, spec_.layers[i], {spec_.layers[i].kv, kv[i], kinds_.of_layer[i]});
-    }
+    for (size_t i = 0; i < spec_.layers.size(); ++i) run_layer(pass, spec_.layers[i], memory_[i], kv);
     write_logits(compute, batch, logits);
   }
 
@@ -96,18 +124,44 @@ class Decoder : public Model {
     add_rows(pass.compute, branch_.data(), spec_.residual_scale, pass.n_rows, pass.n_embd, hidden_.data());
   }
 
-  void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerKv& kv) {
+  void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerMemory& memory,
+                 std::span<const KvLayerView> kv) {
     const float* mlp_input = nullptr;
-    {
-      const ProfileScope scope(pass.compute.pool.profile(), "attention");
-      run_attention(pass, layer.attention, kv, normed(pass, layer.attention_norm), branch_.data());
+    if (layer.attention || is_present(layer.recurrence)) {
+      const float* x = normed(pass, layer.attention_norm);
+      if (layer.attention) attend(pass, layer, memory, kv, x);
+      recur(pass, layer, memory, x);
       if (layer.mlp_input == MlpInput::kLayerInput) mlp_input = normed(pass, layer.mlp_norm);
       add_branch(pass, layer.attention_post_norm);
     }
+    if (!has_mlp(layer)) return;
     const ProfileScope scope(pass.compute.pool.profile(), "mlp");
-    if (layer.mlp_input == MlpInput::kAfterAttention) mlp_input = normed(pass, layer.mlp_norm);
+    if (mlp_input == nullptr) mlp_input = normed(pass, layer.mlp_norm);
     std::visit([&](const auto& mlp) { run_mlp(pass, mlp, mlp_input, branch_.data()); }, layer.mlp);
     add_branch(pass, layer.mlp_post_norm);
+  }
+
+  /// branch = attention(x).
+  void attend(const Pass& pass, const DecoderLayer& layer, const LayerMemory& memory, std::span<const KvLayerView> kv,
+              const float* x) {
+    const ProfileScope scope(pass.compute.pool.profile(), "attention");
+    const size_t index = memory.kv_layer;
+    run_attention(pass, layer.attention, {layer.kv, kv[index], kinds_.of_layer[index]}, x, branch_.data());
+  }
+
+  /// branch = recurrence(x), added to attention's where the layer has both.
+  void recur(const Pass& pass, const DecoderLayer& layer, const LayerMemory& memory, const float* x) {
+    if (!is_present(layer.recurrence)) return;
+    const ProfileScope scope(pass.compute.pool.profile(), "recurrence");
+    float* out = layer.attention ? buffers_.beside_attention.data() : branch_.data();
+    std::visit(
+        [&](const auto& recurrence) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(recurrence)>, std::monostate>) {
+            run_recurrence(pass, recurrence, memory.state, x, out);
+          }
+        },
+        layer.recurrence);
+    if (layer.attention) add_rows(pass.compute, out, 1.0f, pass.n_rows, pass.n_embd, branch_.data());
   }
 
   /// Only rows that want logits go through the last norm and the vocabulary.
@@ -136,14 +190,18 @@ class Decoder : public Model {
   AlignedBuffer<float> hidden_;  ///< [rows][n_embd]: the residual stream
   AlignedBuffer<float> branch_;  ///< [rows][n_embd]: what a block adds to it
   Buffers buffers_;
-  std::vector<RopeAngles> angles_;  ///< of each of spec_.ropes
+  std::vector<RopeAngles> angles_;   ///< of each of spec_.ropes
+  std::vector<LayerMemory> memory_;  ///< of each layer
   AttentionKinds kinds_;
 };
 
 }  // namespace
 
 std::unique_ptr<Model> make_decoder(DecoderSpec spec, const KernelTable& kernels, int32_t max_batch_rows) {
-  for (const DecoderLayer& layer : spec.layers) spec.shape.kv_layers.push_back(layer.kv);
+  for (const DecoderLayer& layer : spec.layers) {
+    if (layer.attention) spec.shape.kv_layers.push_back(layer.kv);
+    spec.shape.state_floats += state_floats(layer.recurrence);
+  }
   return std::make_unique<Decoder>(std::move(spec), kernels, max_batch_rows);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/kernel_table.h"
 #include "nn/model.h"
+#include "nn/recurrence_spec.h"
 #include "nn/rope.h"
 #include "nn/weights.h"
 
@@ -16,7 +17,7 @@ namespace ferrox {
 enum class HeadNormSpan : uint8_t { kEachHead, kAllHeads };
 
 struct Attention {
-  Linear q;     ///< n_embd -> n_heads * k_dim
+  Linear q;     ///< n_embd -> n_heads * (k_dim, and v_dim more where heads are gated)
   Linear k;     ///< n_embd -> n_kv_heads * k_dim
   Linear v;     ///< n_embd -> n_kv_heads * v_dim
   Linear out;   ///< n_heads * v_dim -> n_embd
@@ -26,11 +27,14 @@ struct Attention {
   bool rotates_before_norm = false;  ///< otherwise q and k are normalised, then rotated
   int n_heads = 0;
   int rope = 0;                    ///< which of DecoderSpec::ropes; kNoRope: q and k are not rotated
+  bool gates_heads = false;        ///< q gives each head's query and behind it its gate: results times sigmoid(gate)
   float scale = 0.0f;              ///< of q . k
   float softcap = 0.0f;            ///< of scores; 0: none
   float clamp = 0.0f;              ///< q, k and v are kept in [-clamp, clamp]; 0: as they are
   std::vector<float> sinks = {};   ///< [n_heads] or empty
   std::vector<float> slopes = {};  ///< [n_heads] of ALiBi, or empty
+
+  explicit operator bool() const { return static_cast<bool>(out); }
 };
 inline constexpr int kNoRope = -1;
 
@@ -82,20 +86,21 @@ enum class MlpInput : uint8_t {
   kLayerInput,      ///< the layer's input: attention and MLP stand side by side
 };
 
-/// x += post_norm(attention(norm(x))); x += post_norm(mlp(norm(x))). Absent norms are left out.
+/// x += post_norm(attention(norm(x)) + recurrence(norm(x))); x += post_norm(mlp(norm(x))). What is absent is left out.
 struct DecoderLayer {
   Norm attention_norm;
-  Attention attention;
-  KvLayerShape kv;
+  Attention attention;  ///< may be absent
+  KvLayerShape kv;      ///< of a layer with attention
+  Recurrence recurrence;
   Norm attention_post_norm;
   Norm mlp_norm;
-  std::variant<DenseMlp, MoeMlp> mlp;
+  std::variant<DenseMlp, MoeMlp> mlp;  ///< an absent DenseMlp: the layer has none
   Norm mlp_post_norm;
   MlpInput mlp_input = MlpInput::kAfterAttention;
 };
 
 struct DecoderSpec {
-  ModelShape shape;  ///< without kv_layers, which make_decoder takes from `layers`
+  ModelShape shape;  ///< without kv_layers and state_floats, which make_decoder takes from `layers`
   Embedding embedding;
   float embedding_scale = 1.0f;
   Embedding positions;      ///< learned, added to the embedding; absent: format is nullptr

@@ -33,6 +33,7 @@ void scale_output(Linear& linear, float factor);
 struct ExpertLinear {
   Linear first;  ///< expert 0; no bias
   int64_t n_experts = 0;
+  int64_t expert_rows = 0;    ///< weight rows from one expert's to the next's; 0: first.n_out
   std::vector<float> scales;  ///< [n_experts] or empty
   std::vector<float> biases;  ///< [n_experts][n_out] or empty
 
@@ -40,13 +41,16 @@ struct ExpertLinear {
 
   Linear expert(int64_t index) const {
     Linear linear = first;
-    linear.weights += index * first.n_out * first.row_bytes;
+    linear.weights += index * (expert_rows > 0 ? expert_rows : first.n_out) * first.row_bytes;
     if (!scales.empty()) linear.scale = scales[static_cast<size_t>(index)];
     if (!biases.empty())
       linear.bias.assign(biases.begin() + index * first.n_out, biases.begin() + (index + 1) * first.n_out);
     return linear;
   }
 };
+
+/// Output rows [first, first + n) of each expert's matrix, read in place.
+ExpertLinear slice_rows(const ExpertLinear& experts, int64_t first, int64_t n);
 
 /// Token id -> row of n_embd floats.
 struct Embedding {

@@ -125,6 +125,32 @@ std::vector<Bounded> judge_sigmoid(const std::vector<float>& x, const std::vecto
   return out;
 }
 
+std::vector<Bounded> judge_silu(const std::vector<float>& x, const std::vector<float>&) {
+  return judge_silu_mul(x, std::vector<float>(x.size(), 1.0f));
+}
+
+/// ln(1 + u) grows no faster than u, whose relative error is that of e^x; where e^-|x| vanishes so does u.
+std::vector<Bounded> judge_softplus(const std::vector<float>& x, const std::vector<float>&) {
+  std::vector<Bounded> out;
+  for (const float v : x) {
+    const double tail = std::log1p(std::exp(-std::abs(double{v})));
+    const double value = std::max(0.0, double{v}) + tail;
+    out.push_back({value, tail * (kExpError + 2e-8 + 8 * kHalfUlp) + value * kHalfUlp + std::exp(-87.2)});
+  }
+  return out;
+}
+
+std::vector<Bounded> judge_l2_norm(const std::vector<float>& x, const std::vector<float>&) {
+  double sum = 0.0;
+  for (const float v : x) sum += double{v} * v;
+  const double scale = 0.5 / std::max(std::sqrt(sum), double{kEpsilon});
+  std::vector<Bounded> out;
+  for (const float v : x) {
+    out.push_back({v * scale, std::abs(v * scale) * (sum_roundings(x.size()) / 2 + 6 * kHalfUlp)});
+  }
+  return out;
+}
+
 /// As in gelu: the error of tanh(y) for y off by a rounding.
 std::vector<Bounded> judge_soft_cap(const std::vector<float>& x, const std::vector<float>&) {
   std::vector<Bounded> out;
@@ -173,6 +199,28 @@ const std::vector<RowOp>& row_ops() {
        judge_layer_norm},
       {"silu_mul", [](const KernelTable& t, In x, In y, int64_t n, float* out) { t.silu_mul(x, y, n, out); },
        judge_silu_mul},
+      {"l2_norm", [](const KernelTable& t, In x, In, int64_t n, float* out) { t.l2_norm(x, 0.5f, kEpsilon, n, out); },
+       judge_l2_norm},
+      {"silu",
+       [](const KernelTable& t, In x, In, int64_t n, float* out) {
+         if (out != x) std::copy_n(x, n, out);
+         t.silu(n, out);
+       },
+       judge_silu},
+      {"softplus",
+       [](const KernelTable& t, In x, In, int64_t n, float* out) {
+         if (out != x) std::copy_n(x, n, out);
+         t.softplus(n, out);
+       },
+       judge_softplus},
+      {"relu_squared",
+       [](const KernelTable& t, In x, In, int64_t n, float* out) {
+         if (out != x) std::copy_n(x, n, out);
+         t.relu_squared(n, out);
+       },
+       [](const Values& x, const Values& y) {
+         return exactly(x, y, [](float a, float) { return std::max(a, 0.0f) * std::max(a, 0.0f); });
+       }},
       {"gelu_mul", [](const KernelTable& t, In x, In y, int64_t n, float* out) { t.gelu_mul(x, y, n, out); },
        judge_gelu_mul},
       {"gelu",
@@ -216,6 +264,12 @@ const std::vector<RowOp>& row_ops() {
          t.add(x, n, out);
        },
        [](const Values& x, const Values& y) { return exactly(x, y, [](float a, float b) { return a + b; }); }},
+      {"mul",
+       [](const KernelTable& t, In x, In y, int64_t n, float* out) {
+         std::copy_n(y, n, out);
+         t.mul(x, n, out);
+       },
+       [](const Values& x, const Values& y) { return exactly(x, y, [](float a, float b) { return a * b; }); }},
       {"scale",
        [](const KernelTable& t, In x, In, int64_t n, float* out) {
          std::copy_n(x, n, out);
@@ -305,7 +359,7 @@ TEST(Rows, NormsAndActivationsWorkInPlace) {
   for (const KernelTable* table : testing::supported_isas()) {
     const std::vector<float> x = testing::random_floats(53, 1.0f, 1);
     const std::vector<float> y = testing::random_floats(53, 1.0f, 2);
-    for (size_t i = 0; i < 10; ++i) {
+    for (size_t i = 0; i < 14; ++i) {
       const RowOp& op = row_ops()[i];
       std::vector<float> inout = x;
       op.run(*table, inout.data(), y.data(), 53, inout.data());

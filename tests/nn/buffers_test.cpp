@@ -8,10 +8,12 @@ namespace {
 
 /// A spec of one layer with these widths; no weights are read.
 DecoderSpec spec_of(int n_embd, int n_ff) {
+  static const FormatKernels kernels{};
   DecoderSpec spec;
   spec.shape.n_embd = n_embd;
   DecoderLayer layer;
   layer.attention.q.n_out = layer.attention.out.n_in = n_embd;
+  layer.attention.out.kernels = &kernels;
   layer.attention.k.n_out = layer.attention.v.n_out = n_embd / 2;
   layer.kv = {.n_kv_heads = 2, .k_dim = n_embd / 4, .v_dim = n_embd / 4};
   DenseMlp mlp;

@@ -88,12 +88,13 @@ inline std::vector<float> run_sequence(Model& model, const std::vector<int32_t>&
                                        ThreadPool& pool) {
   const auto n_vocab = static_cast<size_t>(model.shape().n_vocab);
   const SequencePages pages(model.shape(), static_cast<int64_t>(tokens.size()), page_rows, kv_types);
+  std::vector<float> state(static_cast<size_t>(model.shape().state_floats));
   std::vector<float> logits(tokens.size() * n_vocab);
   size_t done = 0;
   for (const int32_t n : chunks) {
     std::vector<int32_t> rows(static_cast<size_t>(n));
     std::iota(rows.begin(), rows.end(), 0);
-    const BatchSegment segment{n, static_cast<int64_t>(done), pages.tables()};
+    const BatchSegment segment{n, static_cast<int64_t>(done), pages.tables(), state.data()};
     const Batch batch{{tokens.data() + done, static_cast<size_t>(n)}, {&segment, 1}, rows};
     model.forward(batch, pages.views(), pool, logits.data() + done * n_vocab);
     done += static_cast<size_t>(n);

@@ -250,6 +250,8 @@ inline __m256 lookup8(const float* table, __m256i indices) {
 /// table[index] of sixteen floats, indices below 16.
 inline F lookup16(const float* table, I indices) { return {lookup8(table, indices.lo), lookup8(table, indices.hi)}; }
 
+/// States of 16 channels that a scan holds in registers.
+constexpr int kScannedStates = 4;
 /// Vectors of one row that attention weighs at once: four queries' sums fill half of the registers.
 constexpr int kWeighedVectors = 1;
 

@@ -177,6 +177,8 @@ inline I load_signed_bytes(const uint8_t* p) {
 /// table[index] of sixteen floats, indices below 16.
 inline F lookup16(const float* table, I indices) { return _mm512_permutexvar_ps(indices, load_f(table)); }
 
+/// States of 16 channels that a scan holds in registers.
+constexpr int kScannedStates = 8;
 /// Vectors of one row that attention weighs at once: four queries' sums fill half of the registers.
 constexpr int kWeighedVectors = 4;
 

@@ -50,8 +50,18 @@ inline void layer_norm(const float* x, const float* weight, const float* bias, f
   }
 }
 
+inline void l2_norm(const float* x, float factor, float epsilon, int64_t n, float* out) {
+  const float length = __builtin_sqrtf(sum_squares(x, 0.0f, n));
+  const F scale = set1_f(factor / (length < epsilon ? epsilon : length));
+  for (int64_t i = 0; i < n; i += 16) store_part(out, i, n, mul(load_part(x, i, n), scale));
+}
+
 inline void add_row(const float* x, int64_t n, float* inout) {
   for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, add(load_part(inout, i, n), load_part(x, i, n)));
+}
+
+inline void mul_row(const float* x, int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, mul(load_part(inout, i, n), load_part(x, i, n)));
 }
 
 inline void scale_row(float factor, int64_t n, float* inout) {
@@ -98,8 +108,27 @@ inline void clamped_silu_mul(const float* gate, const float* up, int64_t n, floa
   }
 }
 
+inline void silu_row(int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const F x = load_part(inout, i, n);
+    store_part(inout, i, n, mul(x, sigmoid(x)));
+  }
+}
+
 inline void sigmoid_row(int64_t n, float* inout) {
   for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, sigmoid(load_part(inout, i, n)));
+}
+
+inline void softplus_row(int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) store_part(inout, i, n, softplus(load_part(inout, i, n)));
+}
+
+/// The bound comes first, so that a NaN stays one in every instruction set.
+inline void relu_squared(int64_t n, float* inout) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const F x = max_f(zero_f(), load_part(inout, i, n));
+    store_part(inout, i, n, mul(x, x));
+  }
 }
 
 inline void soft_cap(float cap, int64_t n, float* inout) {

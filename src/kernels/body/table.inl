@@ -4,6 +4,7 @@
 
 #include "formats_list.inl"
 #include "kernels/kernel_table.h"
+#include "kernels/recurrence_args.h"
 #include "products_list.inl"
 
 #include "kernels/body/lanes.inl"
@@ -11,6 +12,8 @@
 #include "kernels/body/math.inl"
 #include "kernels/body/quantize.inl"
 #include "kernels/body/rows.inl"
+
+#include "kernels/body/recurrence.inl"
 
 #include "kernels/body/kv_rows.inl"
 
@@ -46,17 +49,27 @@ constexpr KernelTable make_table(const char* name, int rank) {
   table.join_attention = join_attention;
   table.rms_norm = rms_norm;
   table.layer_norm = layer_norm;
+  table.l2_norm = l2_norm;
   table.add = add_row;
+  table.mul = mul_row;
   table.scale = scale_row;
   table.add_scaled = add_scaled;
   table.silu_mul = silu_mul;
   table.gelu_mul = gelu_mul;
   table.gelu = gelu;
   table.clamped_silu_mul = clamped_silu_mul;
+  table.silu = silu_row;
   table.sigmoid = sigmoid_row;
+  table.softplus = softplus_row;
+  table.relu_squared = relu_squared;
   table.softmax = softmax;
   table.soft_cap = soft_cap;
   table.clamp = clamp_row;
+  table.find_decays = find_decays;
+  table.convolve = convolve;
+  table.scan = scan;
+  table.scan_channels = scan_channels;
+  table.delta_rule = delta_rule;
   table.store_row = store_row;
   table.load_row = load_row;
   table.peak_int8 = peak_int8;

@@ -263,6 +263,8 @@ inline F lookup16(const float* table, I indices) {
   return each_lane<F>([&](int i) { return table[indices.v[i]]; });
 }
 
+/// States of 16 channels that a scan holds in registers.
+constexpr int kScannedStates = 4;
 /// Vectors of one row that attention weighs at once.
 constexpr int kWeighedVectors = 1;
 
