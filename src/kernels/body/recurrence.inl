@@ -39,62 +39,97 @@ inline void convolve(const ConvolutionArgs& args) {
   }
 }
 
-/// All rows through kStates states of 16 channels, which stay in registers. The first states begin the sums in `out`,
-/// the others go on with them.
+/// Rows that scans go through at once: their sums stay in the first cache, whatever the rows' distance in memory is.
+constexpr int64_t kScannedRows = 16;
+
+/// 16 channels of up to kScannedRows rows.
+struct ScanTile {
+  int64_t first_row;
+  int64_t n_rows;
+  F inputs[kScannedRows];  ///< what moves the states: step * x
+  F sums[kScannedRows];    ///< out
+};
+
+/// A tile's rows through kStates states, which stay in registers.
 template <int kStates>
-inline void scan_states(const ScanArgs& args, int64_t channel, int64_t first_state) {
-  float* stored = args.state + (channel * args.n_states) + first_state * 16;
+inline void scan_states(const ScanArgs& args, int64_t first_state, float* stored, ScanTile& tile) {
   F state[kStates];
   for (int i = 0; i < kStates; ++i) state[i] = load_f(stored + 16 * i);
-  for (int64_t row = 0; row < args.n_rows; ++row) {
-    const float* b = args.b + row * args.bc_stride + first_state;
-    const float* c = args.c + row * args.bc_stride + first_state;
-    float* out = args.out + row * args.out_stride;
-    const F x = load_part(args.x + row * args.x_stride, channel, args.n_channels);
-    const F input = mul(x, set1_f(args.steps[row]));
-    const F decay = set1_f(args.decays[row]);
-    F sum = first_state == 0 ? mul(x, set1_f(args.skip)) : load_part(out, channel, args.n_channels);
+  for (int64_t row = 0; row < tile.n_rows; ++row) {
+    const float* b = args.b + (tile.first_row + row) * args.bc_stride + first_state;
+    const float* c = args.c + (tile.first_row + row) * args.bc_stride + first_state;
+    const F input = tile.inputs[row];
+    const F decay = set1_f(args.decays[tile.first_row + row]);
+    F sum = tile.sums[row];
     for (int i = 0; i < kStates; ++i) {
       state[i] = fma(input, set1_f(b[i]), mul(state[i], decay));
       sum = fma(state[i], set1_f(c[i]), sum);
     }
-    store_part(out, channel, args.n_channels, sum);
+    tile.sums[row] = sum;
   }
   for (int i = 0; i < kStates; ++i) store_f(stored + 16 * i, state[i]);
 }
 
-inline void scan(const ScanArgs& args) {
+/// All states of 16 channels through a tile's rows.
+inline void scan_tile(const ScanArgs& args, int64_t channel, ScanTile& tile) {
+  for (int64_t row = 0; row < tile.n_rows; ++row) {
+    const F x = load_part(args.x + (tile.first_row + row) * args.x_stride, channel, args.n_channels);
+    tile.inputs[row] = mul(x, set1_f(args.steps[tile.first_row + row]));
+    tile.sums[row] = mul(x, set1_f(args.skip));
+  }
+  float* stored = args.state + channel * args.n_states;
+  int64_t state = 0;
+  for (; state + kScannedStates <= args.n_states; state += kScannedStates) {
+    scan_states<kScannedStates>(args, state, stored + 16 * state, tile);
+  }
+  for (; state < args.n_states; ++state) scan_states<1>(args, state, stored + 16 * state, tile);
+}
+
+/// visit(channel, tile) for each 16 channels and, in order, each tile of their rows; then writes the sums out.
+template <class Args, class Visit>
+inline void for_each_tile(const Args& args, const Visit& visit) {
   for (int64_t channel = 0; channel < args.n_channels; channel += 16) {
-    int64_t state = 0;
-    for (; state + kScannedStates <= args.n_states; state += kScannedStates) {
-      scan_states<kScannedStates>(args, channel, state);
+    for (int64_t row = 0; row < args.n_rows; row += kScannedRows) {
+      ScanTile tile;
+      tile.first_row = row;
+      tile.n_rows = kScannedRows < args.n_rows - row ? kScannedRows : args.n_rows - row;
+      visit(channel, tile);
+      for (int64_t i = 0; i < tile.n_rows; ++i) {
+        store_part(args.out + (row + i) * args.out_stride, channel, args.n_channels, tile.sums[i]);
+      }
     }
-    for (; state < args.n_states; ++state) scan_states<1>(args, channel, state);
   }
 }
 
-/// All rows through one state of 16 channels of Mamba 1.
-inline void scan_channel_state(const ChannelScanArgs& args, int64_t channel, int64_t index) {
-  const int64_t at = channel * args.n_states + index * 16;
-  F state = load_f(args.state + at);
-  const F rate = load_f(args.rates + at);
-  for (int64_t row = 0; row < args.n_rows; ++row) {
-    float* out = args.out + row * args.out_stride;
-    const F x = load_part(args.x + row * args.x_stride, channel, args.n_channels);
-    const F step = load_part(args.steps + row * args.steps_stride, channel, args.n_channels);
-    const F begun =
-        index == 0 ? mul(x, load_part(args.skip, channel, args.n_channels)) : load_part(out, channel, args.n_channels);
-    const F input = mul(mul(x, step), set1_f(args.b[row * args.bc_stride + index]));
-    state = fma(state, exp(mul(step, rate)), input);
-    store_part(out, channel, args.n_channels, fma(state, set1_f(args.c[row * args.bc_stride + index]), begun));
+inline void scan(const ScanArgs& args) {
+  for_each_tile(args, [&](int64_t channel, ScanTile& tile) { scan_tile(args, channel, tile); });
+}
+
+/// All states of 16 channels of Mamba 1 through a tile's rows.
+inline void scan_channel_tile(const ChannelScanArgs& args, int64_t channel, ScanTile& tile) {
+  F steps[kScannedRows];
+  for (int64_t row = 0; row < tile.n_rows; ++row) {
+    const int64_t at = tile.first_row + row;
+    const F x = load_part(args.x + at * args.x_stride, channel, args.n_channels);
+    steps[row] = load_part(args.steps + at * args.steps_stride, channel, args.n_channels);
+    tile.inputs[row] = mul(x, steps[row]);
+    tile.sums[row] = mul(x, load_part(args.skip, channel, args.n_channels));
   }
-  store_f(args.state + at, state);
+  for (int64_t index = 0; index < args.n_states; ++index) {
+    const int64_t at = channel * args.n_states + index * 16;
+    F state = load_f(args.state + at);
+    const F rate = load_f(args.rates + at);
+    for (int64_t row = 0; row < tile.n_rows; ++row) {
+      const int64_t bc_at = (tile.first_row + row) * args.bc_stride + index;
+      state = fma(state, exp(mul(steps[row], rate)), mul(tile.inputs[row], set1_f(args.b[bc_at])));
+      tile.sums[row] = fma(state, set1_f(args.c[bc_at]), tile.sums[row]);
+    }
+    store_f(args.state + at, state);
+  }
 }
 
 inline void scan_channels(const ChannelScanArgs& args) {
-  for (int64_t channel = 0; channel < args.n_channels; channel += 16) {
-    for (int64_t index = 0; index < args.n_states; ++index) scan_channel_state(args, channel, index);
-  }
+  for_each_tile(args, [&](int64_t channel, ScanTile& tile) { scan_channel_tile(args, channel, tile); });
 }
 
 /// Sums along a state's rows are taken in four parts, row i in part i % 4, so that additions needn't wait for each
