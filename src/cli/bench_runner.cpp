@@ -20,6 +20,7 @@ Result<BenchRow> BenchRunner::run(const BenchTest& test, const BenchRepetitions&
   Profile profile;
   truncate(test, 0);
   TRY(prompt(test, test.n_depth));
+  for (int32_t s = 0; s < test.n_sequences; ++s) evaluator_.mark(s);
   if (repetitions.warms_up) {
     TRY(prompt(test, test.n_prompt));
     TRY(generate(test, std::min<int64_t>(test.n_gen, 1)));

@@ -115,6 +115,9 @@ void add_memory_options(CLI::App& app, LoadArguments& arguments) {
   add("--kv-bytes,--kv-size", arguments.kv_bytes, "memory for keys and values, such as 2G");
   add("--memory-budget", arguments.memory_budget, "memory for everything, such as 8G; otherwise what is free");
   add("--kv", arguments.kv_storage, "paged, or contiguous: one request at a time");
+  app.add_flag("!--no-prefix-cache", arguments.engine.prefix_cache,
+               "compute every prompt from its start: keep nothing of what was computed")
+      ->group(kMemory);
   add_options<EngineOptions>(app, kMemory, kMemoryRows, arguments.engine);
 }
 

@@ -28,12 +28,14 @@ LoopVocabulary loop_vocabulary(const Tokenizer& tokenizer, int32_t n_vocab) {
   return vocabulary;
 }
 
-Result<std::unique_ptr<KvMemory>> make_memory(const MemoryQuestion& question, const MemoryPlan& plan) {
+Result<std::unique_ptr<KvMemory>> make_memory(const MemoryQuestion& question, const MemoryPlan& plan,
+                                              const EngineOptions& options) {
   if (question.storage == KvStorage::kContiguous) {
     TRY_ASSIGN(auto memory, ContiguousMemory::create(question.layout, plan.context_length, question.chunk_rows));
     return std::unique_ptr<KvMemory>(std::move(memory));
   }
-  TRY_ASSIGN(auto memory, PagedMemory::create(question.layout, plan.terms));
+  const PrefixCaching caching = options.prefix_cache ? PrefixCaching::kOn : PrefixCaching::kOff;
+  TRY_ASSIGN(auto memory, PagedMemory::create(question.layout, plan.terms, caching));
   return std::unique_ptr<KvMemory>(std::move(memory));
 }
 
@@ -93,7 +95,7 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   Model& model = *parts.model;
   TRY_ASSIGN(const MemoryQuestion question, memory_question(model, options));
   TRY_ASSIGN(const MemoryPlan plan, plan_memory(question));
-  TRY_ASSIGN(std::unique_ptr<KvMemory> memory, make_memory(question, plan));
+  TRY_ASSIGN(std::unique_ptr<KvMemory> memory, make_memory(question, plan, options));
   log_start(parts, question, plan);
   const uint64_t kv_bytes = memory->size_bytes();
   CHECK(kv_bytes == plan.kv_bytes, "the store takes what was planned");
@@ -128,6 +130,18 @@ Result<void> Engine::check_number(size_t n_requests) const { return impl_->loop-
 Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                               int32_t n_choices) const {
   return impl_->loop->ask_admission(prompt, max_tokens, n_choices);
+}
+
+bool Engine::ask_cache(size_t most_nodes, TakeCacheReport take) {
+  return impl_->loop->post(
+      [most_nodes, take = std::move(take)](KvMemory& kv) { take(kv.cache_report(most_nodes)); });
+}
+
+bool Engine::clear_cache(TakeCacheReport take) {
+  return impl_->loop->post([take = std::move(take)](KvMemory& kv) {
+    kv.clear_cache();
+    take(kv.cache_report(0));
+  });
 }
 
 void Engine::cancel(RequestId id) { impl_->loop->cancel(id); }

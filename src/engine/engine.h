@@ -12,6 +12,7 @@
 #include "engine/engine_status.h"
 #include "engine/memory_plan.h"
 #include "engine/request.h"
+#include "kv/prefix_report.h"
 #include "gguf/gguf_file.h"
 #include "nn/model.h"
 #include "text/chat_template.h"
@@ -32,6 +33,7 @@ struct EngineOptions {
   DType k_type = DType::kF16;                ///< one of kKvTypes
   DType v_type = DType::kF16;
   int32_t page_rows = 32;
+  bool prefix_cache = true;  ///< free pages keep what was computed for requests that begin alike; paged storage alone
   int32_t batch_rows = 512;  ///< most rows of one step
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;
@@ -88,6 +90,13 @@ class Engine {
   /// for a full queue. Nothing is counted or changed.
   Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                         int32_t n_choices = 1) const;
+
+  /// Gives `take` what the prefix cache holds, with at most most_nodes parts of its tree (absent: there is no cache), or
+  /// empties it first of what nobody uses. `take` is called on the engine thread between two steps, or never when the
+  /// engine stops (false).
+  using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
+  bool ask_cache(size_t most_nodes, TakeCacheReport take);
+  bool clear_cache(TakeCacheReport take);
 
   /// The request stops within a step and sends DoneEvent{kCancelled}. Unknown or finished ids are ignored.
   void cancel(RequestId id);

@@ -69,7 +69,8 @@ Result<std::vector<RequestId>> EngineLoop::accept(std::vector<NewRequest> reques
   for (size_t first = 0, last = 0; first < requests.size(); first = last) {
     const GenerationRequest& one = requests[first].request;
     const auto shares_prompt = [&](const GenerationRequest& other) {
-      return other.prompt == one.prompt && other.max_tokens == one.max_tokens;
+      return other.prompt == one.prompt && other.max_tokens == one.max_tokens &&
+             other.use_prefix_cache == one.use_prefix_cache && other.cache_space == one.cache_space;
     };
     for (last = first + 1; last < requests.size() && shares_prompt(requests[last].request);) ++last;
     TRY(accept_choices(std::span(requests).subspan(first, last - first), arrival, groups));
@@ -85,9 +86,10 @@ Result<void> EngineLoop::accept_choices(std::span<NewRequest> requests, TimePoin
   TRY(check_prompt_ids(first.prompt, vocabulary_.n_vocab));
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, first.max_tokens));
   Choices choices;
+  const PrefixUse prefix{first.use_prefix_cache, first.cache_space, message_ends(first.prompt)};
   for (auto& [request, sink] : requests) {
     TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
-    choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival});
+    choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival, prefix});
   }
   std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
   if (!together.empty()) {
@@ -133,18 +135,22 @@ int32_t EngineLoop::n_slots_taken() const {
                          [](int32_t sum, const auto& request) { return sum + request->n_slots(); });
 }
 
-void EngineLoop::publish() { inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), n_steps_); }
+void EngineLoop::publish() { 
+  inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), kv_->n_available(), n_steps_);
+ }
 
 void EngineLoop::run() {
   while (inbox_.wait_for_work(!running_.empty())) {
     apply_cancellations();
     finish_over();
+    run_jobs();
     admit();
     refuse_expired();
     if (running_.empty()) continue;
     step();
     finish_over();
   }
+  run_jobs();
   inbox_.cancel_all();
   apply_cancellations();
   finish_over();
@@ -161,17 +167,84 @@ void EngineLoop::apply_cancellations() {
   }
 }
 
+void EngineLoop::run_jobs() {
+  for (const RequestInbox::Job& job : inbox_.take_jobs()) job(*kv_);
+}
+
+/// In their order; whoever waits for a prefix that is being computed lets others pass.
 void EngineLoop::admit() {
   const TimePoint now = Clock::now();
-  for (Choices& choices : inbox_.take_admissible(n_slots_taken(), kv_->n_free())) {
-    const int64_t n_prompt = choices.front().loop.n_prompt();
-    const int64_t max_tokens = choices.front().n_positions - n_prompt;
-    std::unique_ptr<RequestKv> held = kv_->take(n_prompt, max_tokens, static_cast<int64_t>(choices.size()));
-    CHECK(held, "what was counted as free can be taken");
-    running_.push_back(
-        std::make_unique<RunningRequest>(std::move(choices), std::move(held), options_.call_opener, now));
+  bool is_blocked = false;
+  for (const RequestId first : inbox_.waiting()) {
+    Choices& choices = inbox_.waiting_choices(first);
+    if (waits_for_prefix(choices)) continue;
+    is_blocked = !try_admit(first, choices, now);
+    if (is_blocked) break;
   }
+  CHECK(!is_blocked || !running_.empty(), "an idle engine has room for the head of its queue");
+  inbox_.note_blocked(is_blocked);
   publish();
+}
+
+/// Whether a request that runs is about to compute more of this prompt than is cached: then that is shared once it is
+/// there, whatever kind of model it is.
+bool EngineLoop::waits_for_prefix(Choices& choices) {
+  AcceptedRequest& first = choices.front();
+  PrefixUse& prefix = first.prefix;
+  if (!prefix.is_on) return false;
+  if (prefix.source) {
+    const auto source = std::ranges::find(running_, *prefix.source, [](const auto& each) { return each->id(); });
+    if (source != running_.end() && (*source)->is_before(prefix.source_length)) return true;
+    prefix.source.reset();
+  }
+  const auto prompt = first.loop.tokens();
+  const std::optional<PrefixReport> cached = kv_->find_prefix(prefix.space, prompt);
+  if (!cached) return false;
+  RunningRequest* best = nullptr;
+  int64_t n_best = cached->n_reusable + kv_->terms().page_rows - 1;
+  for (const auto& request : running_) {
+    const int64_t n = request->length_to_share(prompt, prefix.space);
+    if (n <= n_best || !request->is_before(n)) continue;
+    best = request.get();
+    n_best = n;
+  }
+  if (best == nullptr) return false;
+  best->expect_branch(n_best);
+  prefix.source = best->id();
+  prefix.source_length = n_best;
+  return true;
+}
+
+bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
+  if (n_slots_taken() + static_cast<int32_t>(choices.size()) > options_.n_parallel) return false;
+  const AcceptedRequest& one = choices.front();
+  KvDemand demand{.n_prompt = one.loop.n_prompt(),
+                  .max_tokens = one.n_positions - one.loop.n_prompt(),
+                  .n_choices = static_cast<int64_t>(choices.size())};
+  std::optional<PrefixReport> found;
+  if (one.prefix.is_on) {
+    demand.prompt = one.loop.tokens();
+    demand.space = one.prefix.space;
+    demand.boundaries = one.prefix.boundaries;
+    found = kv_->find_prefix(demand.space, demand.prompt);
+  }
+  std::unique_ptr<RequestKv> held = kv_->take(demand);
+  if (!held) return false;
+  inbox_.count_admission(demand.n_prompt, held->n_reused());
+  running_.push_back(std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener,
+                                                      now));
+  return true;
+}
+
+/// Lengths of the prompt after each token that ends an answer: there messages end, and conversations branch.
+std::vector<int64_t> EngineLoop::message_ends(std::span<const int32_t> prompt) const {
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i + 1 < prompt.size(); ++i) {
+    if (std::ranges::find(vocabulary_.end_tokens, prompt[i]) != vocabulary_.end_tokens.end()) {
+      ends.push_back(static_cast<int64_t>(i) + 1);
+    }
+  }
+  return ends;
 }
 
 void EngineLoop::refuse_expired() {

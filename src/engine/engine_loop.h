@@ -45,6 +45,7 @@ class EngineLoop {
   Result<void> check_number(size_t n_requests) const;
   Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                         int32_t n_choices = 1) const;
+  bool post(RequestInbox::Job job) { return inbox_.post(std::move(job)); }
   void cancel(RequestId id) { inbox_.cancel(id); }
   void drain() { inbox_.drain(); }
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
@@ -63,7 +64,11 @@ class EngineLoop {
   // On the engine thread.
   void run();
   void apply_cancellations();
+  void run_jobs();
   void admit();
+  bool waits_for_prefix(Choices& choices);
+  bool try_admit(RequestId first, Choices& choices, TimePoint now);
+  std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired();
   void step();
   void take_results(const std::vector<StepPart>& parts);

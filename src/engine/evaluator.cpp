@@ -20,6 +20,15 @@ struct Sequence {
   std::vector<int32_t> pages;
   std::vector<PageTable> tables;  // of each attention kind
   int64_t length = 0;
+  std::vector<float> state;  // recurrent, after `length` tokens
+  std::vector<float> saved_state;  // and after the saved_length ones that were marked
+  int64_t saved_length = 0;
+
+  float* state_data() { return state.empty() ? nullptr : state.data(); }
+  void save() {
+    saved_state = state;
+    saved_length = length;
+  }
 };
 
 int64_t pages_of_sequence(const EvaluatorOptions& options) {
@@ -35,6 +44,7 @@ std::vector<Sequence> share_pages(const ModelShape& shape, const EvaluatorOption
     sequence.pages.resize(n_pages);
     std::iota(sequence.pages.begin(), sequence.pages.end(), next);
     sequence.tables.assign(n_kinds, sequence.pages);
+    sequence.state.assign(static_cast<size_t>(shape.state_floats), 0.0f);
     next += static_cast<int32_t>(n_pages);
   }
   return sequences;
@@ -58,7 +68,8 @@ struct Evaluator::Impl {
         batch_rows(options.batch_rows) {}
 
   void forward(Sequence& sequence, std::span<const int32_t> tokens, std::span<const int32_t> logit_rows, float* out) {
-    const BatchSegment segment{static_cast<int32_t>(tokens.size()), sequence.length, sequence.tables};
+    const BatchSegment segment{static_cast<int32_t>(tokens.size()), sequence.length, sequence.tables,
+                               sequence.state_data()};
     model->forward(Batch{tokens, {&segment, 1}, logit_rows}, store.layers(), pool, out);
     sequence.length += segment.n_rows;
   }
@@ -152,9 +163,9 @@ Result<std::span<const float>> Evaluator::step(std::span<const int32_t> tokens) 
   std::vector<int32_t> rows(tokens.size());
   std::iota(rows.begin(), rows.end(), 0);
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const Sequence& sequence = impl_->sequences[i];
+    Sequence& sequence = impl_->sequences[i];
     TRY(impl_->check(sequence, tokens.subspan(i, 1)));
-    segments.push_back({1, sequence.length, sequence.tables});
+    segments.push_back({1, sequence.length, sequence.tables, sequence.state_data()});
   }
   const std::span<float> logits = impl_->take_logits(tokens.size());
   impl_->model->forward(Batch{tokens, segments, rows}, impl_->store.layers(), impl_->pool, logits.data());
@@ -164,9 +175,16 @@ Result<std::span<const float>> Evaluator::step(std::span<const int32_t> tokens) 
 
 void Evaluator::set_profile(Profile* profile) { impl_->pool.set_profile(profile); }
 
+void Evaluator::mark(int32_t index) { impl_->sequences[static_cast<size_t>(index)].save(); }
+
 void Evaluator::truncate(int64_t n, int32_t index) {
   Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
   CHECK(n >= 0 && n <= sequence.length, "only computed positions can be forgotten");
+  if (!sequence.state.empty() && n != sequence.length) {
+    CHECK(n == 0 || n == sequence.saved_length, "a state goes back to where it was kept");
+    if (n == 0) std::fill(sequence.state.begin(), sequence.state.end(), 0.0f);
+    if (n > 0) sequence.state = sequence.saved_state;
+  }
   sequence.length = n;
 }
 

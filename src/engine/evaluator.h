@@ -52,7 +52,11 @@ class Evaluator {
   /// Charges what is computed from now on to `profile`, which must outlive that; nullptr: to none.
   void set_profile(Profile* profile);
 
-  /// Forgets positions n and later; n <= length(sequence).
+  /// truncate can come back to here.
+  void mark(int32_t sequence = 0);
+
+  /// Forgets positions n and later; n <= length(sequence). A recurrent model can go back to 0 and to where it was
+  /// marked last (CHECK).
   void truncate(int64_t n, int32_t sequence = 0);
 
  private:

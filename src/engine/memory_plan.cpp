@@ -19,6 +19,7 @@ namespace {
 constexpr uint64_t kMinHeadroomBytes = uint64_t{256} << 20;
 constexpr uint64_t kHeadroomShare = 20;  // 5 %: allocator, stacks, page tables, requests in flight
 constexpr int64_t kMostPages = std::numeric_limits<int32_t>::max();
+constexpr int kSnapshotsOfOne = 4;  ///< of the state, for each request that runs: a few turns of its conversation
 
 /// What weights and scratch leave of the budget.
 uint64_t left_for_kv(const MemoryQuestion& q) {
@@ -54,16 +55,28 @@ Error store_is_too_small(const MemoryQuestion& q, int64_t n_positions, const cha
                     format_bytes(request_bytes(q, n_positions)), what, format_bytes(q.kv_bytes));
 }
 
+/// States take as many bytes as p pages of each attention kind, and no more than requests and their snapshots have use
+/// for.
+int64_t states_at(const MemoryQuestion& q, const KvTerms& terms, int64_t p) {
+  const int64_t most = q.kv_bytes > 0 ? kMostPages : q.n_parallel + int64_t{kSnapshotsOfOne} * q.n_parallel;
+  if (terms.n_attention_kinds() == 0) return std::clamp<int64_t>(p, 1, most);
+  const std::vector<int64_t> even(terms.n_attention_kinds(), p);
+  const uint64_t n = bytes_of_pages(terms, even) / std::max<uint64_t>(terms.page_bytes.back(), 1);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::min(n, uint64_t{kMostPages})), 1, most);
+}
+
 /// Each kind gets p pages, but no fewer than one request of the context takes and, in a store that nobody gave a size,
 /// no more than n_parallel do.
-std::vector<int64_t> pages_at(const MemoryQuestion& q, const std::vector<int64_t>& of_one, int64_t p) {
+std::vector<int64_t> pages_at(const MemoryQuestion& q, const KvTerms& terms, const std::vector<int64_t>& of_one,
+                              int64_t p) {
   const uint64_t n_requests = q.kv_bytes > 0 ? uint64_t{kMostPages} : static_cast<uint64_t>(q.n_parallel);
   std::vector<int64_t> pages;
-  for (const int64_t one : of_one) {
-    const uint64_t of_all = saturating_mul(static_cast<uint64_t>(one), n_requests);
+  for (size_t kind = 0; kind < terms.n_attention_kinds(); ++kind) {
+    const uint64_t of_all = saturating_mul(static_cast<uint64_t>(of_one[kind]), n_requests);
     const auto most = static_cast<int64_t>(std::min(of_all, uint64_t{kMostPages}));
-    pages.push_back(std::clamp(p, std::min(one, most), most));
+    pages.push_back(std::clamp(p, std::min(of_one[kind], most), most));
   }
+  if (terms.has_state()) pages.push_back(states_at(q, terms, p));
   return pages;
 }
 
@@ -75,9 +88,9 @@ std::vector<int64_t> pages_within(const MemoryQuestion& q, const KvTerms& terms,
   int64_t too_many = kMostPages + 1;
   while (too_many - fits > 1) {
     const int64_t middle = fits + (too_many - fits) / 2;
-    (bytes_of_pages(terms, pages_at(q, of_one, middle)) <= room_bytes ? fits : too_many) = middle;
+    (bytes_of_pages(terms, pages_at(q, terms, of_one, middle)) <= room_bytes ? fits : too_many) = middle;
   }
-  return pages_at(q, of_one, fits);
+  return pages_at(q, terms, of_one, fits);
 }
 
 /// Positions of one request that fit `bytes`, exactly.
@@ -147,14 +160,19 @@ Result<MemoryPlan> plan_paged(const MemoryQuestion& q) {
   return plan;
 }
 
-std::string kind_name(int window) { return window == 0 ? "full attention" : fmt::format("sliding window {}", window); }
+std::string kind_name(int window) {
+  if (window == kStateKind) return "recurrent state";
+  return window == 0 ? "full attention" : fmt::format("sliding window {}", window);
+}
 
 void explain_store(const MemoryQuestion& q, const MemoryPlan& plan, std::vector<std::string>& lines) {
   for (size_t kind = 0; kind < plan.terms.n_pages.size(); ++kind) {
     if (q.storage == KvStorage::kContiguous) break;
     const auto n_pages = static_cast<uint64_t>(plan.terms.n_pages[kind]);
-    lines.push_back(fmt::format("  {}: {} pages of {} positions, {} each = {}", kind_name(plan.terms.windows[kind]),
-                                n_pages, plan.terms.page_rows, format_bytes(plan.terms.page_bytes[kind]),
+    const std::string unit =
+        plan.terms.windows[kind] == kStateKind ? "" : fmt::format(" pages of {} positions", plan.terms.page_rows);
+    lines.push_back(fmt::format("  {}: {}{}, {} each = {}", kind_name(plan.terms.windows[kind]), n_pages, unit,
+                                format_bytes(plan.terms.page_bytes[kind]),
                                 format_bytes(saturating_mul(n_pages, plan.terms.page_bytes[kind]))));
   }
 }

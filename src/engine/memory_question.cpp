@@ -40,7 +40,8 @@ int step_threads(const EngineOptions& options) {
 }
 
 Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options) {
-  MemoryQuestion question{.layout = {model.shape().kv_layers, options.page_rows, options.k_type, options.v_type},
+  MemoryQuestion question{.layout = {model.shape().kv_layers, options.page_rows, options.k_type, options.v_type,
+                                     model.shape().state_floats},
                           .storage = options.kv_storage,
                           .trained_context = model.shape().context_length,
                           .context_length = options.context_length,

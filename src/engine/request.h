@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "engine/sampling_params.h"
+#include "kv/prefix_report.h"
 
 namespace ferrox {
 
@@ -25,6 +26,8 @@ struct GenerationRequest {
   bool ignore_eos = false;
   bool include_stop = false;  ///< keep the matched stop string in the text
   int64_t timeout_ms = -1;    ///< the longest wait for admission; -1: the engine's default
+  bool use_prefix_cache = true;  ///< false: computes all of its prompt, and leaves nothing to others
+  std::string cache_space;       ///< the namespace of the prefixes that it may share
 };
 
 /// Log-probability of one token.
@@ -50,11 +53,19 @@ struct PromptProgressEvent {
 
 enum class FinishReason { kStop, kLength, kCancelled };
 
+/// Where the reuse of a prompt ended, and why.
+struct PrefixEnd {
+  PrefixMiss miss;
+  int64_t position;  ///< of the first prompt token that no cached sequence shares, or that had to be computed
+  int32_t token;     ///< that token
+};
+
 /// What was measured; what was not is absent.
 struct Usage {
   int64_t prompt_tokens = 0;
   int64_t completion_tokens = 0;
   std::optional<int64_t> cached_tokens;  ///< absent: no cache is configured
+  std::optional<PrefixEnd> prefix_end;   ///< where less than all of the prompt was there
   double queue_ms = 0;
   double prefill_ms = 0;
   double decode_ms = 0;

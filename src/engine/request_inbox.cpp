@@ -71,7 +71,7 @@ void RequestInbox::stop() {
 
 bool RequestInbox::wait_for_work(bool something_runs) {
   std::unique_lock lock(mutex_);
-  work_.wait(lock, [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty(); });
+  work_.wait(lock, [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty() || !jobs_.empty(); });
   return !stopping_;
 }
 
@@ -104,25 +104,39 @@ RequestInbox::Cancelled RequestInbox::take_cancelled() {
   return taken;
 }
 
-std::vector<Choices> RequestInbox::take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages) {
-  std::vector<Choices> admissible;
+std::vector<RequestId> RequestInbox::waiting() const {
   const std::lock_guard lock(mutex_);
-  for (const QueuedRequest* head = queue_.head(); head != nullptr; head = queue_.head()) {
-    if (n_running + head->n_choices > n_parallel_ || !fits_pages(head->pages, n_free_pages)) break;
-    for (size_t kind = 0; kind < n_free_pages.size(); ++kind) {
-      n_free_pages[kind] -= static_cast<int32_t>(head->pages[kind]);
-    }
-    n_running += head->n_choices;
-    const RequestId id = head->id;
-    queue_.remove(id);
-    admissible.push_back(extract(id));
-  }
-  CHECK(queue_.empty() || n_running > 0, "an idle engine has room for the head of its queue");
-  head_is_blocked_ = !queue_.empty();
-  n_free_pages_ = std::move(n_free_pages);
-  status_.n_running = n_running;
+  return queue_.ids();
+}
+
+Choices& RequestInbox::waiting_choices(RequestId first) {
+  const std::lock_guard lock(mutex_);
+  return waiting_.at(first);  // a reference outlives what others push
+}
+
+Choices RequestInbox::take(RequestId first) {
+  const std::lock_guard lock(mutex_);
+  queue_.remove(first);
   status_.n_queued = queue_.size();
-  return admissible;
+  return extract(first);
+}
+
+void RequestInbox::note_blocked(bool is_blocked) {
+  const std::lock_guard lock(mutex_);
+  head_is_blocked_ = is_blocked;
+}
+
+bool RequestInbox::post(Job job) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return false;
+  jobs_.push_back(std::move(job));
+  work_.notify_one();
+  return true;
+}
+
+std::vector<RequestInbox::Job> RequestInbox::take_jobs() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(jobs_, {});
 }
 
 Choices RequestInbox::take_expired(TimePoint now) {
@@ -136,19 +150,27 @@ Choices RequestInbox::take_expired(TimePoint now) {
   return expired;
 }
 
-void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, std::vector<int32_t> n_free_pages,
-                           uint64_t n_steps) {
+void RequestInbox::count_admission(int64_t n_prompt, int64_t n_cached) {
+  const std::lock_guard lock(mutex_);
+  status_.n_prompt_tokens += static_cast<uint64_t>(n_prompt);
+  status_.n_cached_tokens += static_cast<uint64_t>(n_cached);
+}
+
+void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, const std::vector<int32_t>& n_free_pages,
+                           std::vector<int32_t> n_available_pages, uint64_t n_steps) {
   const std::lock_guard lock(mutex_);
   status_.n_running = n_running;
   status_.n_pages_total = n_pages_total;
   status_.n_pages_free = std::accumulate(n_free_pages.begin(), n_free_pages.end(), int64_t{0});
-  n_free_pages_ = std::move(n_free_pages);
+  status_.n_pages_cached =
+      std::accumulate(n_available_pages.begin(), n_available_pages.end(), int64_t{0}) - status_.n_pages_free;
+  n_available_pages_ = std::move(n_available_pages);
   status_.n_steps = n_steps;
 }
 
 bool RequestInbox::would_run_now(std::span<const int64_t> pages, int32_t n_choices) const {
   const std::lock_guard lock(mutex_);
-  return queue_.empty() && status_.n_running + n_choices <= n_parallel_ && fits_pages(pages, n_free_pages_);
+  return queue_.empty() && status_.n_running + n_choices <= n_parallel_ && fits_pages(pages, n_available_pages_);
 }
 
 void RequestInbox::retire(RequestId id) {

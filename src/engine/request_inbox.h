@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "engine/engine_status.h"
 #include "engine/request.h"
 #include "engine/running_request.h"
+#include "kv/request_kv.h"
 #include "sched/admission.h"
 #include "sched/request_queue.h"
 
@@ -59,15 +61,33 @@ class RequestInbox {
   };
   Cancelled take_cancelled();
 
-  /// The choices at the head of the queue that n_running others leave slots for and the free pages of each attention
-  /// kind hold.
-  std::vector<Choices> take_admissible(int32_t n_running, std::vector<int32_t> n_free_pages);
+  /// Groups of choices that wait, by the number of their first, in the order in which it is their turn.
+  std::vector<RequestId> waiting() const;
+
+  /// One of them; stays where it is until the engine thread takes, expires or cancels it.
+  Choices& waiting_choices(RequestId first);
+
+  /// They are admitted.
+  Choices take(RequestId first);
+
+  /// Whether somebody was found to lack room.
+  void note_blocked(bool is_blocked);
+
+  /// Jobs for the engine thread, between two steps. Refused (false) once it stops.
+  using Job = std::function<void(KvMemory& kv)>;
+  bool post(Job job);
+  std::vector<Job> take_jobs();
 
   /// Waiting requests whose deadline is at or before `now`; counted as refused.
   Choices take_expired(TimePoint now);
 
-  /// What status() shows of the engine thread's own.
-  void publish(int32_t n_running, int64_t n_pages_total, std::vector<int32_t> n_free_pages, uint64_t n_steps);
+  /// A request was admitted behind n_cached of its n_prompt tokens.
+  void count_admission(int64_t n_prompt, int64_t n_cached);
+
+  /// What status() shows of the engine thread's own. Pages of each kind: those that are free, and those that a new
+  /// request may have.
+  void publish(int32_t n_running, int64_t n_pages_total, const std::vector<int32_t>& n_free_pages,
+               std::vector<int32_t> n_available_pages, uint64_t n_steps);
 
   /// Whether n_choices of these pages would be admitted by the next step, were they the last to come.
   bool would_run_now(std::span<const int64_t> pages, int32_t n_choices) const;
@@ -94,7 +114,8 @@ class RequestInbox {
   bool head_is_blocked_ = false;  ///< the head of the queue was looked at and there was no room for it
   bool draining_ = false;
   bool stopping_ = false;
-  std::vector<int32_t> n_free_pages_;  ///< as the engine thread last found and took them
+  std::vector<int32_t> n_available_pages_;  ///< as the engine thread last found and took them
+  std::vector<Job> jobs_;
   EngineStatus status_;
 };
 

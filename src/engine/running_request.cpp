@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "kv/prefix_node.h"
 
 namespace ferrox {
 namespace {
@@ -17,22 +18,43 @@ DoneEvent done_event(const Finished& finished, Usage usage) {
 
 }  // namespace
 
-RunningRequest::RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now)
-    : accepted_(std::move(choices.front())), kv_(std::move(kv)), call_opener_(call_opener), admitted_(now) {
-  CHECK(kv_ != nullptr, "an admitted request holds its memory");
+RunningRequest::RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, const std::optional<PrefixReport>& found,
+                               int32_t call_opener, TimePoint now)
+    : accepted_(std::move(choices.front())),
+      kv_(std::move(kv)),
+      found_(found),
+      n_reused_(kv_->n_reused()),
+      call_opener_(call_opener),
+      admitted_(now) {
   others_.assign(std::make_move_iterator(choices.begin() + 1), std::make_move_iterator(choices.end()));
 }
 
 RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling)
     : accepted_(std::move(accepted)),
       kv_(std::move(kv)),
+      found_(sibling.found_),
+      n_reused_(sibling.n_reused_),
       call_opener_(sibling.call_opener_),
       admitted_(sibling.admitted_),
       prompt_done_(sibling.prompt_done_) {}
 
+int64_t RunningRequest::n_pending() const {
+  return static_cast<int64_t>(accepted_.loop.tokens().size()) - kv_->length();
+}
+
 SequenceWork RunningRequest::work() const {
-  const auto n_tokens = static_cast<int64_t>(accepted_.loop.tokens().size());
-  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, n_tokens - kv_->length()};
+  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, std::min(n_pending(), kv_->most_rows())};
+}
+
+int64_t RunningRequest::length_to_share(std::span<const int32_t> prompt, const std::string& space) const {
+  if (prompt_done_ || is_over() || !accepted_.prefix.is_on || accepted_.prefix.space != space) return 0;
+  const auto own = accepted_.loop.tokens().first(static_cast<size_t>(accepted_.loop.n_prompt()));
+  return std::min(common_length(own, prompt), static_cast<int64_t>(prompt.size()) - 1);
+}
+
+void RunningRequest::release_kv() {
+  if (!error_ && accepted_.prefix.is_on) kv_->publish(accepted_.loop.tokens());
+  kv_.reset();
 }
 
 std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
@@ -41,13 +63,13 @@ std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
 
 BatchSegment RunningRequest::begin_rows(int32_t n_rows) {
   const int64_t first_position = kv_->length();
-  return {n_rows, first_position, kv_->begin_step(n_rows)};
+  return {n_rows, first_position, kv_->begin_step(n_rows), kv_->state()};
 }
 
-bool RunningRequest::reaches_end(int32_t n_rows) const { return work().n_pending_rows == n_rows; }
+bool RunningRequest::reaches_end(int32_t n_rows) const { return n_pending() == n_rows; }
 
 void RunningRequest::rows_done(TimePoint now) {
-  kv_->end_step();
+  kv_->end_step(accepted_.loop.tokens());
   if (prompt_done_) return;
   const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt()};
   accepted_.sink(progress);
@@ -108,11 +130,21 @@ Usage RunningRequest::usage(TimePoint now) const {
   Usage usage;
   usage.prompt_tokens = accepted_.loop.n_prompt();
   usage.completion_tokens = accepted_.loop.n_generated();
+  if (found_) {
+    usage.cached_tokens = n_reused_;
+    usage.prefix_end = prefix_end();
+  }
   usage.queue_ms = to_ms(admitted_ - accepted_.arrival);
   usage.prefill_ms = to_ms(prompt_done_.value_or(now) - admitted_);
   if (prompt_done_) usage.decode_ms = to_ms(now - *prompt_done_);
   if (first_token_) usage.time_to_first_token_ms = to_ms(*first_token_ - accepted_.arrival);
   return usage;
+}
+
+std::optional<PrefixEnd> RunningRequest::prefix_end() const {
+  if (found_->miss == PrefixMiss::kNone) return std::nullopt;
+  const int64_t position = found_->miss == PrefixMiss::kWindow ? found_->n_reusable : found_->n_common;
+  return PrefixEnd{found_->miss, position, accepted_.loop.tokens()[static_cast<size_t>(position)]};
 }
 
 void finish_unadmitted(AcceptedRequest& request, TimePoint now) {

@@ -16,6 +16,15 @@
 
 namespace ferrox {
 
+/// How a request shares its prompt with others.
+struct PrefixUse {
+  bool is_on = false;
+  std::string space;
+  std::vector<int64_t> boundaries;       ///< lengths of the prompt at which its messages end
+  std::optional<RequestId> source = {};  ///< waits for this one, which computes what it needs, to get as far as:
+  int64_t source_length = 0;
+};
+
 /// A request that was accepted: before admission it waits as this.
 struct AcceptedRequest {
   RequestId id;
@@ -23,6 +32,7 @@ struct AcceptedRequest {
   int64_t n_positions;  ///< what it may grow to; what that needs is taken on admission
   EventSink sink;
   TimePoint arrival;
+  PrefixUse prefix;
 };
 
 /// Answers to one prompt that are admitted together: the first computes it, the others take it up where it ends.
@@ -30,13 +40,25 @@ using Choices = std::vector<AcceptedRequest>;
 
 class RunningRequest {
  public:
-  /// `kv` was taken for all `choices`. `call_opener` is the token that opens a tool call, or -1.
-  RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, int32_t call_opener, TimePoint now);
+  /// `kv` was taken for all `choices`. `found`: what was cached of the prompt, absent without a cache. `call_opener` is
+  /// the token that opens a tool call, or -1.
+  RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, const std::optional<PrefixReport>& found,
+                 int32_t call_opener, TimePoint now);
 
   RequestId id() const { return accepted_.id; }
 
-  /// Rows that are not in the KV yet.
+  /// Rows that are not in the KV yet, and that the next step may have.
   SequenceWork work() const;
+
+  /// Tokens of `prompt` that this request is about to compute, or is computing, and that others could go on behind: 0
+  /// when there are none. `space` is the namespace of the prompt.
+  int64_t length_to_share(std::span<const int32_t> prompt, const std::string& space) const;
+
+  /// Whether it has still to compute the row before `length`.
+  bool is_before(int64_t length) const { return !prompt_done_ && kv_->length() < length; }
+
+  /// Somebody waits for the first `length` tokens of its prompt.
+  void expect_branch(int64_t length) { kv_->expect_branch(length); }
 
   /// The next n_rows pending tokens and where they go.
   std::span<const int32_t> pending_tokens(int32_t n_rows) const;
@@ -65,19 +87,23 @@ class RunningRequest {
 
   bool is_over() const { return finished_.has_value() || error_.has_value(); }
 
-  /// Gives the pages back.
-  void release_kv() { kv_.reset(); }
+  /// Leaves what was computed to others and gives the pages back.
+  void release_kv();
 
   /// Sends the last event. Call once, when is_over().
   void finish(TimePoint now);
 
  private:
   RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling);
+  int64_t n_pending() const;
   Usage usage(TimePoint now) const;
+  std::optional<PrefixEnd> prefix_end() const;
 
   AcceptedRequest accepted_;
   Choices others_;                 ///< that wait for the end of the prompt
   std::unique_ptr<RequestKv> kv_;  ///< until release_kv()
+  std::optional<PrefixReport> found_;
+  int64_t n_reused_;
   int32_t call_opener_;
   TimePoint admitted_;
   std::optional<TimePoint> prompt_done_;

@@ -23,7 +23,7 @@ uint64_t contiguous_bytes(const KvLayout& layout, int64_t n_positions, int64_t c
     const auto rows = static_cast<uint64_t>(contiguous_rows(shape, n_positions, chunk_rows));
     bytes = saturating_add(bytes, saturating_mul(rows, kv_position_bytes(shape, layout.k_type, layout.v_type)));
   }
-  return bytes;
+  return saturating_add(bytes, static_cast<uint64_t>(layout.state_floats) * sizeof(float));
 }
 
 /// One request's use of the caches.
@@ -35,6 +35,7 @@ class ContiguousMemory::Run : public RequestKv {
         rows_of_(static_cast<size_t>(memory.kinds_.size())),
         tables_(rows_of_.size()) {
     memory.plan_rows();  // a windowed cache gives back what a long prompt took
+    std::fill(memory.state_.begin(), memory.state_.end(), 0.0f);
   }
 
   ~Run() override {
@@ -57,7 +58,9 @@ class ContiguousMemory::Run : public RequestKv {
     return tables_;
   }
 
-  void end_step() override {
+  float* state() override { return memory_.state_.empty() ? nullptr : memory_.state_.data(); }
+
+  void end_step(std::span<const int32_t>) override {
     length_ += step_rows_;
     for (KvCache& cache : caches_) cache.evict_behind_window();
   }
@@ -112,6 +115,7 @@ bool ContiguousMemory::plan_caches() {
       if (shape.window > 0) cache.arm_window(KvWindow::with_default_slack(shape.window));
     }
     plan_rows();
+    state_.resize(static_cast<size_t>(layout_.state_floats));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -129,9 +133,9 @@ ContiguousMemory::ContiguousMemory(KvLayout layout, int64_t context_length, int6
   terms_.chunk_rows = chunk_rows;
 }
 
-std::unique_ptr<RequestKv> ContiguousMemory::take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) {
-  CHECK(n_choices == 1, "one sequence has one answer");
-  if (is_taken_ || !fits_pages(lease_pages(terms_, n_prompt, max_tokens), terms_.n_pages)) return nullptr;
+std::unique_ptr<RequestKv> ContiguousMemory::take(const KvDemand& demand) {
+  CHECK(demand.n_choices == 1, "one sequence has one answer");
+  if (is_taken_ || !fits_pages(lease_pages(terms_, demand.n_prompt, demand.max_tokens), terms_.n_pages)) return nullptr;
   is_taken_ = true;
   return std::make_unique<Run>(*this);
 }

@@ -26,7 +26,8 @@ class ContiguousMemory : public KvMemory {
 
   const KvTerms& terms() const override { return terms_; }
   std::span<const KvLayerView> layers() override { return views_; }
-  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) override;
+  using KvMemory::take;
+  std::unique_ptr<RequestKv> take(const KvDemand& demand) override;
   std::vector<int32_t> n_free() const override { return {is_taken_ ? 0 : 1}; }
   uint64_t size_bytes() const override { return terms_.page_bytes.front(); }
   void check_integrity() const override {}
@@ -43,6 +44,7 @@ class ContiguousMemory : public KvMemory {
   std::vector<KvCache> caches_;  ///< of each layer: one request after the other has its rows there
   bool is_taken_ = false;
   std::vector<KvLayerView> views_;
+  std::vector<float> state_;
 };
 
 }  // namespace ferrox

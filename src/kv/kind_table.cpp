@@ -51,9 +51,7 @@ void KindTable::return_pages(int64_t n) {
   const auto end = spare_.begin() + static_cast<ptrdiff_t>(n);  // the last are used next
   std::vector<int32_t> returned(spare_.begin(), end);
   spare_.erase(spare_.begin(), end);
-  std::sort(returned.begin(), returned.end());
-  std::erase_if(held_, [&](int32_t page) { return std::binary_search(returned.begin(), returned.end(), page); });
-  pool_->release(returned);
+  give_up(std::move(returned));
 }
 
 void KindTable::cover(int64_t n_positions) {
@@ -69,18 +67,51 @@ void KindTable::recycle(int64_t to) {
   const int64_t first = std::max(released_, locked_) / page_rows_;
   const int64_t end = to / page_rows_;
   CHECK(end <= static_cast<int64_t>(table_.size()), "only what was covered is recycled");
+  std::vector<int32_t> given_up;
   for (int64_t i = first; i < end; ++i) {
-    spare_.push_back(table_[static_cast<size_t>(i)]);
+    const int32_t page = table_[static_cast<size_t>(i)];
+    (pool_->n_holders(page) > 1 ? given_up : spare_).push_back(page);
   }
+  give_up(std::move(given_up));
   released_ = std::max(released_, end * page_rows_);
+}
+
+void KindTable::give_up(std::vector<int32_t> pages) {
+  if (pages.empty()) return;
+  std::sort(pages.begin(), pages.end());
+  std::erase_if(held_, [&](int32_t page) { return std::binary_search(pages.begin(), pages.end(), page); });
+  pool_->release(pages);
 }
 
 void KindTable::adopt(std::span<const int32_t> pages) {
   CHECK(table_.empty() && held_.empty(), "a prefix comes first");
-  pool_->retain(pages);
-  table_.assign(pages.begin(), pages.end());
-  held_ = table_;
+  const auto first_live = std::find_if(pages.begin(), pages.end(), [](int32_t page) { return page >= 0; });
+  const auto live = pages.subspan(static_cast<size_t>(first_live - pages.begin()));
+  pool_->retain(live);
+  table_.assign(pages.size(), 0);  // a stale entry names memory that is there
+  std::copy(live.begin(), live.end(), table_.end() - static_cast<ptrdiff_t>(live.size()));
+  held_.assign(live.begin(), live.end());
+  released_ = static_cast<int64_t>(pages.size() - live.size()) * page_rows_;
   locked_ = covered();
+}
+
+void KindTable::replace(std::span<const PageDuplicate> duplicates) {
+  if (duplicates.empty()) return;
+  std::vector<int32_t> own;
+  for (const auto& [index, page] : duplicates) {
+    pool_->retain({&page, 1});
+    own.push_back(std::exchange(table_[static_cast<size_t>(index)], page));
+  }
+  give_up(std::move(own));
+  for (const auto& [index, page] : duplicates) held_.push_back(page);
+}
+
+std::vector<int32_t> KindTable::live_pages(int64_t length, int64_t from, int64_t to, int32_t none) const {
+  std::vector<int32_t> pages(static_cast<size_t>(kv_pages_for(length, page_rows_)), none);
+  const int64_t first = std::max(from, released_) / page_rows_;
+  const int64_t end = kv_pages_for(std::min(to, length), page_rows_);
+  for (int64_t i = first; i < end; ++i) pages[static_cast<size_t>(i)] = table_[static_cast<size_t>(i)];
+  return pages;
 }
 
 void KindTable::share(KindTable& from, int64_t n_shared) {

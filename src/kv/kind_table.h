@@ -9,12 +9,19 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kv/page_pool.h"
 #include "tensor/kv_view.h"
 
 namespace ferrox {
+
+/// A page with the same rows as entry `index` of a table.
+struct PageDuplicate {
+  int64_t index;
+  int32_t page;
+};
 
 /// Holds each of its pages once, however many places of the table name it. Every CHECK is a bug of the caller.
 class KindTable {
@@ -48,11 +55,19 @@ class KindTable {
   /// The table backs [0, n_positions); CHECKs that pages for it are held.
   void cover(int64_t n_positions);
 
-  /// Pages that lie wholly in [max(released, locked), to) are free to back later positions of this sequence.
+  /// Pages that lie wholly in [max(released, locked), to) are free to back later positions of this sequence; those that
+  /// the prefix tree keeps are given up instead.
   void recycle(int64_t to);
 
-  /// Becomes a second holder of `pages`, which somebody else filled, as positions [0, n) of an empty table.
+  /// Becomes a second holder of `pages`, which somebody else filled, as positions [0, n) of an empty table. The first
+  /// ones may be missing (below 0): nothing reads those positions any more.
   void adopt(std::span<const int32_t> pages);
+
+  /// Entries of the table that somebody else has filled with the same rows: those pages take the place of its own.
+  void replace(std::span<const PageDuplicate> duplicates);
+
+  /// Pages of positions [from, to) that are live, with `none` in place of all others: one for each page of `length`.
+  std::vector<int32_t> live_pages(int64_t length, int64_t from, int64_t to, int32_t none) const;
 
   /// The first n_shared pages of `from`, live ones held by both, in an empty table. Neither recycles them any more.
   void share(KindTable& from, int64_t n_shared);
@@ -64,6 +79,8 @@ class KindTable {
   void check_integrity() const;
 
  private:
+  void give_up(std::vector<int32_t> pages);
+
   PagePool* pool_;
   int32_t page_rows_;
   std::vector<int32_t> table_;

@@ -15,7 +15,7 @@ uint64_t sum(uint64_t a, uint64_t b) { return saturating_add(a, b); }
 /// Bytes of all layers, each with rows(shape) rows.
 template <class Rows>
 uint64_t bytes_with(const KvLayout& layout, const Rows& rows) {
-  uint64_t total = 0;
+  uint64_t total = saturating_mul(static_cast<uint64_t>(layout.state_floats), sizeof(float));
   for (const KvLayerShape& shape : layout.layers) {
     const uint64_t row_bytes = kv_position_bytes(shape, layout.k_type, layout.v_type);
     total = sum(total, saturating_mul(row_bytes, static_cast<uint64_t>(rows(shape))));

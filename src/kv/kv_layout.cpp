@@ -9,6 +9,7 @@ namespace ferrox {
 namespace {
 
 constexpr int32_t kMaxPageRows = 65536;   // a page of more is a mistake: no context has use for it
+constexpr int64_t kMaxStateFloats = int64_t{1} << 40;
 constexpr int kMaxRowElements = 1 << 20;  // keeps a row's bytes and a page's rows far inside 32 and 64 bits
 
 Result<void> validate_type(const char* which, DType type) {
@@ -60,6 +61,10 @@ Result<void> validate_layout(const KvLayout& layout) {
     return make_error(ErrorCode::kInvalidArgument, "KV cache: page size is {} rows, expected 1 to {}", layout.page_rows,
                       kMaxPageRows);
   }
+  if (layout.state_floats < 0 || layout.state_floats > kMaxStateFloats) {
+    return make_error(ErrorCode::kUnsupported, "KV cache: recurrent state is {} numbers, expected 0 to {}",
+                      layout.state_floats, kMaxStateFloats);
+  }
   for (size_t layer = 0; layer < layout.layers.size(); ++layer) {
     const KvLayerShape& shape = layout.layers[layer];
     TRY(validate_shape(layer, shape));
@@ -90,6 +95,7 @@ std::vector<uint64_t> kv_page_bytes_of_kinds(const KvLayout& layout) {
     const uint64_t row = kv_position_bytes(layout.layers[layer], layout.k_type, layout.v_type);
     total = saturating_add(total, saturating_mul(row, static_cast<uint64_t>(layout.page_rows)));
   }
+  if (layout.state_floats > 0) bytes.push_back(static_cast<uint64_t>(layout.state_floats) * sizeof(float));
   return bytes;
 }
 

@@ -19,6 +19,7 @@ struct KvLayout {
   int32_t page_rows;  ///< positions of one page
   DType k_type;
   DType v_type;
+  int64_t state_floats = 0;  ///< of one sequence's recurrent state; 0: none. Then the last kind's pages are states
 };
 
 /// Refuses, by name: element types that can't be stored, rows that a block type doesn't divide, shapes that aren't
@@ -37,8 +38,8 @@ int32_t kv_row_bytes(DType type, int n_elements);
 /// Bytes of one position's K and V of all heads of one layer.
 uint64_t kv_position_bytes(const KvLayerShape& shape, DType k_type, DType v_type);
 
-/// Bytes of one page of every layer of each attention kind; saturates. A kind's store is this many bytes times its
-/// pages, and admission asks the same function.
+/// Bytes of one page of every layer of each attention kind, then of a state if there is one; saturates. A kind's store
+/// is this many bytes times its pages, and admission asks the same function.
 std::vector<uint64_t> kv_page_bytes_of_kinds(const KvLayout& layout);
 
 /// Bytes of one page of every layer, of all kinds.

@@ -28,6 +28,7 @@ int64_t sliding_bound(const KvTerms& terms, int window) {
 }
 
 int64_t held_positions(const KvTerms& terms, int window, int64_t n_prompt, int64_t max_tokens) {
+  if (window == kStateKind) return 1;
   const int64_t all = add(n_prompt, max_tokens);
   if (window == 0) return all;
   const int64_t of_prompt = std::min(n_prompt, terms.chunk_rows + window + terms.page_rows);
@@ -47,6 +48,10 @@ std::vector<int64_t> fork_pages(const KvTerms& terms, int64_t length, int64_t ma
   const int64_t n_rest = add(length % terms.page_rows, max_tokens);
   std::vector<int64_t> pages;
   for (const int window : terms.windows) {
+    if (window == kStateKind) {
+      pages.push_back(1);
+      continue;
+    }
     const int64_t n_most = window == 0 ? n_rest : sliding_bound(terms, window) + 2 * int64_t{terms.page_rows};
     pages.push_back(std::max<int64_t>(1, kv_pages_for(std::min(n_rest, n_most), terms.page_rows)));
   }
@@ -57,11 +62,12 @@ std::vector<int64_t> choice_pages(const KvTerms& terms, int64_t n_prompt, int64_
   std::vector<int64_t> pages = lease_pages(terms, n_prompt, max_tokens);
   if (n_choices == 1) return pages;
   const std::vector<int64_t> own = fork_pages(terms, n_prompt, max_tokens);
-  for (size_t kind = 0; kind < pages.size(); ++kind) {
+  for (size_t kind = 0; kind < terms.n_attention_kinds(); ++kind) {
     const int64_t shared = std::min(n_prompt / terms.page_rows, live_prompt_pages(terms, terms.windows[kind]));
     pages[kind] = std::max(pages[kind], add(shared, own[kind]));
     for (int64_t i = 1; i < n_choices; ++i) pages[kind] = add(pages[kind], own[kind]);
   }
+  if (terms.has_state()) pages.back() = n_choices;
   return pages;
 }
 

@@ -15,12 +15,14 @@ namespace ferrox {
 
 /// Positions kept behind the window of a tool call's opening.
 inline constexpr int64_t kRetainGap = 16;
+/// The "window" of the kind whose pages are recurrent states: a sequence has one, whatever its length.
+inline constexpr int kStateKind = -1;
 /// Tokens between two slides, unless something else is asked for.
 inline constexpr int64_t kSlideInterval = 128;
 
 /// What all requests of one engine are priced by.
 struct KvTerms {
-  std::vector<int> windows;          ///< of each attention kind; 0: full
+  std::vector<int> windows;          ///< of each attention kind; 0: full. kStateKind, the last, if there is a state
   std::vector<int32_t> n_pages;      ///< of each kind in the store
   std::vector<uint64_t> page_bytes;  ///< of one page of each kind, over its layers
   int32_t page_rows = 1;
@@ -29,13 +31,17 @@ struct KvTerms {
   int64_t max_draft = 0;  ///< most rows written ahead when speculating
 
   int64_t interval() const { return slide_interval > 0 ? slide_interval : 1; }
+  bool has_state() const { return !windows.empty() && windows.back() == kStateKind; }
+
+  /// Kinds that have a page table.
+  size_t n_attention_kinds() const { return windows.size() - (has_state() ? 1 : 0); }
 };
 
 /// The most positions that a request holds past its prompt in a kind of this window: bound = 2 * (window + 16) +
 /// interval + 2 * page, plus the largest draft.
 int64_t sliding_bound(const KvTerms& terms, int window);
 
-/// Positions that a request of n_prompt + max_tokens ever holds at once in a kind; saturates.
+/// Positions that a request of n_prompt + max_tokens ever holds at once in a kind; saturates. A state is one.
 int64_t held_positions(const KvTerms& terms, int window, int64_t n_prompt, int64_t max_tokens);
 
 /// Pages of each kind that it takes, at least 1.

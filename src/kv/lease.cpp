@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "kv/kv_layout.h"
+#include "kv/paged_store.h"
 
 namespace ferrox {
 
@@ -12,6 +13,33 @@ std::optional<KvLease> KvLease::take(PageGroups& groups, const KvTerms& terms, i
                                      int64_t n_choices) {
   SequenceKv kv(groups, terms.page_rows);
   if (!kv.reserve_pages(choice_pages(terms, n_prompt, max_tokens, n_choices))) return std::nullopt;
+  KvLease lease(std::move(kv), terms, n_prompt, n_prompt + max_tokens);
+  lease.n_choices_ = n_choices;
+  return lease;
+}
+
+std::optional<KvLease> KvLease::resume(PagedStore& store, PageGroups& groups, const KvTerms& terms,
+                                       const PrefixMatch& match, int64_t n_prompt, int64_t max_tokens,
+                                       int64_t n_choices) {
+  CHECK(match.n_usable > 0 && match.n_usable < n_prompt, "a token is computed, or there would be no logits");
+  const int64_t n_whole = match.n_usable / terms.page_rows;
+  const int64_t n_shared = n_whole * terms.page_rows;
+  const int64_t n_tail_rows = match.n_usable - n_shared;
+  SequenceKv kv(groups, terms.page_rows);
+  std::vector<PageTable> shared;
+  for (const auto& pages : match.pages) shared.push_back(PageTable(pages).first(static_cast<size_t>(n_whole)));
+  kv.adopt(shared, n_shared);
+  if (!kv.reserve_pages(choice_pages(terms, n_prompt - n_shared, max_tokens, n_choices))) return std::nullopt;
+  if (n_tail_rows > 0) {
+    const std::span<const PageTable> tables = kv.cover(n_tail_rows);
+    for (size_t kind = 0; kind < tables.size(); ++kind) {
+      const int32_t lender = match.pages[kind].back();
+      if (lender == kNoPage) continue;  // nothing reads those rows
+      store.copy_rows(static_cast<int>(kind), lender, tables[kind].back(), static_cast<int32_t>(n_tail_rows));
+    }
+    kv.advance(n_tail_rows);
+  }
+  if (terms.has_state()) store.copy_state(match.state, kv.state_page());
   KvLease lease(std::move(kv), terms, n_prompt, n_prompt + max_tokens);
   lease.n_choices_ = n_choices;
   return lease;
@@ -29,9 +57,12 @@ std::span<const PageTable> KvLease::begin_step(int64_t n_rows) {
   return kv_.cover(n_rows);
 }
 
-void KvLease::end_step() {
+void KvLease::end_rows() {
   kv_.advance(step_rows_);
   step_rows_ = 0;
+}
+
+void KvLease::slide() {
   if (kv_.length() <= n_prompt_) slide_prompt();
 }
 
@@ -65,12 +96,13 @@ std::optional<KvLease> KvLease::fork(PagedStore& store, int64_t max_tokens) {
   const std::vector<int64_t> of_twin = fork_pages(*terms_, kv_.length(), max_tokens);
   std::vector<int64_t> top_up = fork_pages(*terms_, kv_.length(), n_positions_ - kv_.length());
   std::vector<int64_t> both = of_twin;
-  for (size_t kind = 0; kind < top_up.size(); ++kind) {
+  for (size_t kind = 0; kind < terms_->n_attention_kinds(); ++kind) {
     const KindTable& table = kv_.kind(static_cast<int>(kind));
     const int64_t n_tail_pages = table.covered() / terms_->page_rows - kv_.length() / terms_->page_rows;
     top_up[kind] = std::max<int64_t>(0, top_up[kind] - table.n_spare() - n_tail_pages);
     both[kind] += top_up[kind];
   }
+  if (terms_->has_state()) top_up.back() = 0;
   if (!kv_.fits(both)) return std::nullopt;
   CHECK(kv_.reserve_pages(top_up), "what was counted as free can be taken");
   std::optional<SequenceKv> twin = kv_.fork(store, of_twin);

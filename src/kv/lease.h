@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kv/kv_terms.h"
+#include "kv/prefix_tree.h"
 #include "kv/sequence_kv.h"
 #include "kv/window_slide.h"
 
@@ -19,9 +20,23 @@ class KvLease {
   static std::optional<KvLease> take(PageGroups& groups, const KvTerms& terms, int64_t n_prompt, int64_t max_tokens,
                                      int64_t n_choices = 1);
 
+  /// The same behind match.n_usable tokens that the tree has: whole pages are shared, the rest is copied, and the
+  /// lease takes choice_pages of what follows the shared ones. Or nothing.
+  static std::optional<KvLease> resume(PagedStore& store, PageGroups& groups, const KvTerms& terms,
+                                       const PrefixMatch& match, int64_t n_prompt, int64_t max_tokens,
+                                       int64_t n_choices = 1);
+
   int64_t length() const { return kv_.length(); }
+  int64_t n_prompt() const { return n_prompt_; }
   std::span<const PageTable> begin_step(int64_t n_rows);
-  void end_step();
+
+  /// The rows of the step are computed; then, in a second call, pages behind the windows are recycled.
+  void end_rows();
+  void slide();
+  void end_step() {
+    end_rows();
+    slide();
+  }
   void observe_anchor(int64_t length);
 
   /// A second request with the same rows and max_tokens still to come: full pages are shared, the tail is copied.
@@ -34,6 +49,7 @@ class KvLease {
 
   /// Pages of each kind, and over all of them.
   const SequenceKv& sequence() const { return kv_; }
+  SequenceKv& sequence() { return kv_; }
   int64_t n_held() const { return kv_.n_held(); }
 
   /// CHECKs the tables, and that the pages of the trailing window are owned.

@@ -6,7 +6,7 @@
 
 namespace ferrox {
 
-PageGroups::PageGroups(std::span<const int32_t> n_pages) {
+PageGroups::PageGroups(std::span<const int32_t> n_pages, State state) : has_state_(state == State::kLastKind) {
   for (const int32_t n : n_pages) pools_.emplace_back(n);
 }
 

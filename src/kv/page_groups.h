@@ -11,10 +11,14 @@ namespace ferrox {
 
 class PageGroups {
  public:
-  /// Pages of each attention kind.
-  explicit PageGroups(std::span<const int32_t> n_pages);
+  /// Pages of each kind; with kLastKind the last kind's pages are recurrent states.
+  enum class State { kNone, kLastKind };
+  explicit PageGroups(std::span<const int32_t> n_pages, State state = State::kNone);
 
   int n_kinds() const { return static_cast<int>(pools_.size()); }
+  bool has_state() const { return has_state_; }
+  int n_attention_kinds() const { return n_kinds() - (has_state_ ? 1 : 0); }
+  PagePool& state_pool() { return pools_.back(); }
   PagePool& pool(int kind) { return pools_[static_cast<size_t>(kind)]; }
   const PagePool& pool(int kind) const { return pools_[static_cast<size_t>(kind)]; }
 
@@ -29,6 +33,7 @@ class PageGroups {
 
  private:
   std::vector<PagePool> pools_;
+  bool has_state_;
 };
 
 }  // namespace ferrox

@@ -21,6 +21,7 @@ int32_t PagePool::n_holders(int32_t page) const {
 int32_t PagePool::take_one() {
   if (free_.empty()) {
     n_holders_.push_back(1);
+    is_kept_.push_back(false);
     return static_cast<int32_t>(n_holders_.size()) - 1;
   }
   const int32_t page = free_.back();
@@ -40,15 +41,33 @@ bool PagePool::try_acquire(int64_t n, std::vector<int32_t>& table) {
 void PagePool::retain(std::span<const int32_t> pages) {
   for (const int32_t page : pages) {
     CHECK(holders(page) > 0, "a page that is retained has a holder");
-    ++holders(page);
+    if (++holders(page) == 2 && is_kept(page)) --n_idle_;
   }
 }
 
 void PagePool::release(std::span<const int32_t> pages) {
   for (auto it = pages.rbegin(); it != pages.rend(); ++it) {
     CHECK(holders(*it) > 0, "each holder gives a page back once");
-    if (--holders(*it) == 0) free_.push_back(*it);
+    CHECK(holders(*it) > 1 || !is_kept(*it), "the tree stops keeping a page before it gives it back");
+    const int32_t n_left = --holders(*it);
+    if (n_left == 0) free_.push_back(*it);
+    if (n_left == 1 && is_kept(*it)) ++n_idle_;
   }
+}
+
+void PagePool::keep(int32_t page) {
+  CHECK(holders(page) > 0 && !is_kept(page), "the tree keeps a page that somebody holds, once");
+  ++holders(page);
+  is_kept_[static_cast<size_t>(page)] = true;
+  ++n_kept_;
+}
+
+void PagePool::drop(int32_t page) {
+  CHECK(is_kept(page), "the tree drops what it keeps");
+  n_idle_ -= holders(page) == 1;
+  --n_kept_;
+  is_kept_[static_cast<size_t>(page)] = false;
+  if (--holders(page) == 0) free_.push_back(page);
 }
 
 void PagePool::check_integrity() const {
@@ -58,6 +77,14 @@ void PagePool::check_integrity() const {
     CHECK(!seen[static_cast<size_t>(page)], "a page is free once");
     seen[static_cast<size_t>(page)] = true;
   }
+  int32_t n_kept = 0;
+  int32_t n_idle = 0;
+  for (size_t page = 0; page < n_holders_.size(); ++page) {
+    CHECK(!is_kept_[page] || n_holders_[page] > 0, "the tree is a holder of what it keeps");
+    n_kept += is_kept_[page];
+    n_idle += is_kept_[page] && n_holders_[page] == 1;
+  }
+  CHECK(n_kept == n_kept_ && n_idle == n_idle_, "what the tree keeps is counted");
   const auto n_without = std::count(n_holders_.begin(), n_holders_.end(), 0);
   CHECK(static_cast<size_t>(n_without) == free_.size(), "every page that was given out is held or free again");
   CHECK(n_holders_.size() <= static_cast<size_t>(n_pages_), "no page was given out that isn't there");

@@ -30,6 +30,15 @@ class PagePool {
   /// Holders of a page; 0: it is free.
   int32_t n_holders(int32_t page) const;
 
+  /// The prefix tree becomes a holder of a page that somebody holds, once, and stops being one.
+  void keep(int32_t page);
+  void drop(int32_t page);
+  bool is_kept(int32_t page) const { return is_kept_[static_cast<size_t>(page)]; }
+
+  /// Pages that the tree keeps, and those of them that nobody else holds: what eviction can free.
+  int32_t n_kept() const { return n_kept_; }
+  int32_t n_idle() const { return n_idle_; }
+
   /// CHECKs that every page is free or held, and that free ones are free once.
   void check_integrity() const;
 
@@ -40,6 +49,9 @@ class PagePool {
   int32_t n_pages_;
   std::vector<int32_t> free_;       ///< given back; those that were never given out follow n_holders_
   std::vector<int32_t> n_holders_;  ///< of each page that was ever given out: the books grow with what is used
+  std::vector<bool> is_kept_;       ///< likewise
+  int32_t n_kept_ = 0;
+  int32_t n_idle_ = 0;
 };
 
 }  // namespace ferrox

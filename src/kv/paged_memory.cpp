@@ -1,69 +1,106 @@
 #include "kv/paged_memory.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "kv/lease.h"
+#include "kv/paged_request.h"
 
 namespace ferrox {
-namespace {
-
-/// A lease, and the store that its forks copy rows in.
-class PagedRequest : public RequestKv {
- public:
-  PagedRequest(KvLease lease, PagedStore& store) : lease_(std::move(lease)), store_(store) {}
-
-  int64_t length() const override { return lease_.length(); }
-  std::span<const PageTable> begin_step(int64_t n_rows) override { return lease_.begin_step(n_rows); }
-  void end_step() override { lease_.end_step(); }
-  void observe_anchor(int64_t length) override { lease_.observe_anchor(length); }
-
-  std::vector<std::unique_ptr<RequestKv>> fork_choices(int64_t n) override {
-    std::vector<std::unique_ptr<RequestKv>> twins;
-    for (KvLease& twin : lease_.fork_choices(store_, n)) {
-      twins.push_back(std::make_unique<PagedRequest>(std::move(twin), store_));
-    }
-    return twins;
-  }
-
- private:
-  KvLease lease_;
-  PagedStore& store_;
-};
-
-}  // namespace
 
 KvTerms terms_of(const KvLayout& layout) {
   KvTerms terms;
   terms.windows = attention_kinds(layout.layers).windows;
+  if (layout.state_floats > 0) terms.windows.push_back(kStateKind);
   terms.page_bytes = kv_page_bytes_of_kinds(layout);
   terms.page_rows = layout.page_rows;
   return terms;
 }
 
-Result<std::unique_ptr<PagedMemory>> PagedMemory::create(const KvLayout& layout, const KvTerms& terms) {
+Result<std::unique_ptr<PagedMemory>> PagedMemory::create(const KvLayout& layout, const KvTerms& terms,
+                                                         PrefixCaching caching) {
   TRY_ASSIGN(PagedStore store, PagedStore::create(layout, terms.n_pages));
-  return std::unique_ptr<PagedMemory>(new PagedMemory(std::move(store), terms));
+  return std::unique_ptr<PagedMemory>(new PagedMemory(std::move(store), terms, caching));
 }
 
-PagedMemory::PagedMemory(PagedStore store, const KvTerms& terms)
-    : store_(std::move(store)), terms_(terms), groups_(terms_.n_pages) {}
+PagedMemory::PagedMemory(PagedStore store, const KvTerms& terms, PrefixCaching caching)
+    : store_(std::move(store)),
+      terms_(terms),
+      groups_(terms_.n_pages, terms_.has_state() ? PageGroups::State::kLastKind : PageGroups::State::kNone) {
+  if (caching == PrefixCaching::kOn) cache_.emplace(store_, groups_, terms_);
+}
 
 PagedMemory::~PagedMemory() {
-  groups_.check_integrity();
+  check_integrity();
+  clear_cache();
   CHECK(groups_.n_held() == 0, "every page came back");
 }
 
-std::unique_ptr<RequestKv> PagedMemory::take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) {
-  std::optional<KvLease> lease = KvLease::take(groups_, terms_, n_prompt, max_tokens, n_choices);
-  if (!lease) return nullptr;
-  return std::make_unique<PagedRequest>(std::move(*lease), store_);
+bool PagedMemory::make_room(std::span<const int64_t> n) { return cache_ ? cache_->make_room(n) : groups_.fits(n); }
+
+std::unique_ptr<RequestKv> PagedMemory::take_behind(const PrefixMatch& match, const KvDemand& demand) {
+  const PrefixCache::Hold hold(groups_, match);
+  const int64_t n_shared = match.n_usable / terms_.page_rows * terms_.page_rows;
+  if (!make_room(choice_pages(terms_, demand.n_prompt - n_shared, demand.max_tokens, demand.n_choices))) return nullptr;
+  std::optional<KvLease> lease =
+      KvLease::resume(store_, groups_, terms_, match, demand.n_prompt, demand.max_tokens, demand.n_choices);
+  CHECK(lease, "what was made room for can be taken");
+  cache_->tree().touch(demand.space, demand.prompt, match.n_usable);
+  return std::make_unique<PagedRequest>(std::move(*lease), store_, &*cache_, demand, match.n_common);
+}
+
+std::unique_ptr<RequestKv> PagedMemory::take_fresh(const KvDemand& demand, int64_t n_common) {
+  if (!make_room(choice_pages(terms_, demand.n_prompt, demand.max_tokens, demand.n_choices))) return nullptr;
+  std::optional<KvLease> lease =
+      KvLease::take(groups_, terms_, demand.n_prompt, demand.max_tokens, demand.n_choices);
+  CHECK(lease, "what was made room for can be taken");
+  const bool is_cached = cache_ && !demand.prompt.empty();
+  auto request =
+      std::make_unique<PagedRequest>(std::move(*lease), store_, is_cached ? &*cache_ : nullptr, demand, n_common);
+  if (terms_.has_state()) std::fill_n(request->state(), store_.layout().state_floats, 0.0f);
+  return request;
+}
+
+std::unique_ptr<RequestKv> PagedMemory::take(const KvDemand& demand) {
+  if (!cache_ || demand.prompt.empty()) return take_fresh(demand, 0);
+  const PrefixMatch match = cache_->match(demand.space, demand.prompt);
+  std::unique_ptr<RequestKv> request;
+  if (match.n_usable > 0) request = take_behind(match, demand);
+  if (!request) request = take_fresh(demand, match.n_common);  // a match that leaves no room beside it is given up
+  if (request) cache_->count_query(demand.n_prompt, request->n_reused());
+  return request;
+}
+
+std::optional<PrefixReport> PagedMemory::find_prefix(std::string_view space, std::span<const int32_t> prompt) const {
+  if (!cache_) return std::nullopt;
+  return cache_->report(space, prompt);
 }
 
 std::vector<int32_t> PagedMemory::n_free() const {
   std::vector<int32_t> n;
   for (int kind = 0; kind < groups_.n_kinds(); ++kind) n.push_back(groups_.pool(kind).n_free());
   return n;
+}
+
+std::vector<int32_t> PagedMemory::n_available() const {
+  std::vector<int32_t> n = n_free();
+  for (int kind = 0; kind < groups_.n_kinds(); ++kind) n[static_cast<size_t>(kind)] += groups_.pool(kind).n_idle();
+  return n;
+}
+
+std::optional<PrefixCacheReport> PagedMemory::cache_report(size_t most_nodes) const {
+  if (!cache_) return std::nullopt;
+  return cache_->report(most_nodes);
+}
+
+void PagedMemory::clear_cache() {
+  if (cache_) cache_->tree().clear();
+}
+
+void PagedMemory::check_integrity() const {
+  groups_.check_integrity();
+  if (cache_) cache_->tree().check_integrity();
 }
 
 }  // namespace ferrox

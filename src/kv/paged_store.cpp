@@ -27,6 +27,11 @@ uint64_t region_bytes(const KvLayerShape& shape, int32_t row_bytes, int32_t page
       saturating_mul(saturating_mul(rows, static_cast<uint64_t>(row_bytes)), static_cast<uint64_t>(n_pages)));
 }
 
+uint64_t states_bytes(const KvLayout& layout, int32_t n_pages) {
+  const uint64_t one = static_cast<uint64_t>(layout.state_floats) * sizeof(float);
+  return aligned(saturating_mul(one, static_cast<uint64_t>(n_pages)));
+}
+
 KvLayerView empty_view(const KvLayout& layout, const KvLayerShape& shape) {
   return {.k = nullptr,
           .v = nullptr,
@@ -44,7 +49,7 @@ KvLayerView empty_view(const KvLayout& layout, const KvLayerShape& shape) {
 
 PagedStore::PagedStore(KvLayout layout, std::vector<int32_t> n_pages)
     : layout_(std::move(layout)), kinds_(attention_kinds(layout_.layers)), n_pages_(std::move(n_pages)) {
-  CHECK(n_pages_.size() == kinds_.windows.size(), "each attention kind has its pages");
+  CHECK(n_pages_.size() == kinds_.windows.size() + (layout_.state_floats > 0 ? 1 : 0), "each kind has its pages");
   for (const int32_t n : n_pages_) CHECK(n >= 0, "a store has a number of pages");
 }
 
@@ -61,6 +66,7 @@ Result<PagedStore> PagedStore::create(const KvLayout& layout, std::vector<int32_
     map_bytes = saturating_add(map_bytes, region_bytes(shape, view.k_row_bytes, layout.page_rows, n));
     map_bytes = saturating_add(map_bytes, region_bytes(shape, view.v_row_bytes, layout.page_rows, n));
   }
+  if (layout.state_floats > 0) map_bytes = saturating_add(map_bytes, states_bytes(layout, store.n_pages_.back()));
   TRY(store.map_memory(map_bytes));
   std::byte* next = store.memory_;
   for (size_t i = 0; i < layout.layers.size(); ++i) {
@@ -71,6 +77,7 @@ Result<PagedStore> PagedStore::create(const KvLayout& layout, std::vector<int32_
     view.v = next;
     next += region_bytes(layout.layers[i], view.v_row_bytes, layout.page_rows, n);
   }
+  store.states_ = reinterpret_cast<float*>(next);
   return store;
 }
 
@@ -97,6 +104,15 @@ uint64_t PagedStore::size_bytes() const {
   return bytes;
 }
 
+float* PagedStore::state(int32_t page) const {
+  CHECK(page >= 0 && page < n_pages_.back(), "a state has its page");
+  return states_ + page * layout_.state_floats;
+}
+
+void PagedStore::copy_state(int32_t from_page, int32_t to_page) {
+  std::memcpy(state(to_page), state(from_page), static_cast<size_t>(layout_.state_floats) * sizeof(float));
+}
+
 void PagedStore::copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows) {
   CHECK(n_rows >= 0 && n_rows <= layout_.page_rows, "a page's rows are copied within a page");
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -118,6 +134,7 @@ PagedStore::PagedStore(PagedStore&& other) noexcept
       n_pages_(std::exchange(other.n_pages_, {})),
       memory_(std::exchange(other.memory_, nullptr)),
       map_bytes_(std::exchange(other.map_bytes_, 0)),
+      states_(std::exchange(other.states_, nullptr)),
       layers_(std::move(other.layers_)) {}
 
 PagedStore& PagedStore::operator=(PagedStore&& other) noexcept {
@@ -126,6 +143,7 @@ PagedStore& PagedStore::operator=(PagedStore&& other) noexcept {
   std::swap(n_pages_, other.n_pages_);
   std::swap(memory_, other.memory_);
   std::swap(map_bytes_, other.map_bytes_);
+  std::swap(states_, other.states_);
   std::swap(layers_, other.layers_);
   return *this;
 }

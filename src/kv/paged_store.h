@@ -33,6 +33,10 @@ class PagedStore {
   /// One view for each of layout().layers, valid as long as this store.
   std::span<const KvLayerView> layers() const { return layers_; }
 
+  /// The state that a page of the state kind holds, [layout().state_floats].
+  float* state(int32_t page) const;
+  void copy_state(int32_t from_page, int32_t to_page);
+
   /// Copies the first n_rows rows of one page to another, in every layer of the kind.
   void copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows);
 
@@ -46,6 +50,7 @@ class PagedStore {
   std::vector<int32_t> n_pages_;
   std::byte* memory_ = nullptr;
   size_t map_bytes_ = 0;
+  float* states_ = nullptr;  ///< [pages of the state kind][state_floats], behind the layers' rows
   std::vector<KvLayerView> layers_;
 };
 

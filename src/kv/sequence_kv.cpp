@@ -9,7 +9,8 @@
 namespace ferrox {
 
 SequenceKv::SequenceKv(PageGroups& groups, int32_t page_rows) : groups_(&groups), page_rows_(page_rows) {
-  for (int kind = 0; kind < groups.n_kinds(); ++kind) tables_.emplace_back(groups.pool(kind), page_rows);
+  for (int kind = 0; kind < groups.n_attention_kinds(); ++kind) tables_.emplace_back(groups.pool(kind), page_rows);
+  if (groups.has_state()) state_.emplace(groups.state_pool());
   views_.resize(tables_.size());
 }
 
@@ -22,7 +23,7 @@ int64_t SequenceKv::capacity() const {
 int64_t SequenceKv::n_held() const {
   int64_t n = 0;
   for (const KindTable& table : tables_) n += table.n_held();
-  return n;
+  return n + (state_ ? state_->n_held() : 0);
 }
 
 bool SequenceKv::reserve(int64_t n) {
@@ -30,6 +31,7 @@ bool SequenceKv::reserve(int64_t n) {
   if (n > std::numeric_limits<int64_t>::max() - length_) return false;
   std::vector<int64_t> missing;
   for (const KindTable& table : tables_) missing.push_back(table.n_missing(length_ + n));
+  if (state_) missing.push_back(state_->n_held() > 0 ? 0 : 1);
   return reserve_pages(missing);
 }
 
@@ -38,11 +40,13 @@ bool SequenceKv::reserve_pages(std::span<const int64_t> n) {
   for (size_t kind = 0; kind < tables_.size(); ++kind) {
     CHECK(tables_[kind].reserve_pages(n[kind]), "what was counted as free can be taken");
   }
+  if (state_) CHECK(state_->reserve(n.back()), "what was counted as free can be taken");
   return true;
 }
 
 void SequenceKv::return_pages(std::span<const int64_t> n) {
   for (size_t kind = 0; kind < tables_.size(); ++kind) tables_[kind].return_pages(n[kind]);
+  if (state_) state_->give_back(n.back());
 }
 
 std::span<const PageTable> SequenceKv::cover(int64_t n) {
@@ -84,12 +88,17 @@ std::optional<SequenceKv> SequenceKv::fork(PagedStore& store, std::span<const in
                       table.pages().back(), n_tail_rows);
     }
   }
+  if (state_) {
+    CHECK(twin.state_->reserve(n_pages.back()), "what was counted as free can be taken");
+    store.copy_state(state_page(), twin.state_page());
+  }
   twin.length_ = length_;
   return twin;
 }
 
 void SequenceKv::release() {
   for (KindTable& table : tables_) table.release();
+  if (state_) state_->release();
   length_ = 0;
 }
 

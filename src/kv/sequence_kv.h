@@ -8,6 +8,7 @@
 
 #include "kv/kind_table.h"
 #include "kv/page_groups.h"
+#include "kv/state_pages.h"
 
 namespace ferrox {
 
@@ -25,6 +26,10 @@ class SequenceKv {
   int64_t capacity() const;  ///< positions that every kind can back without recycling
   int n_kinds() const { return static_cast<int>(tables_.size()); }
   const KindTable& kind(int i) const { return tables_[static_cast<size_t>(i)]; }
+  KindTable& kind(int i) { return tables_[static_cast<size_t>(i)]; }
+
+  /// The page of its recurrent state; only where there is one.
+  int32_t state_page() const { return state_->page(); }
   int64_t n_held() const;  ///< pages over all kinds
 
   /// Makes room for n more rows without recycling: takes every page that is missing, or none and gives false. What is
@@ -50,7 +55,8 @@ class SequenceKv {
   void recycle(int kind, int64_t to) { tables_[static_cast<size_t>(kind)].recycle(to); }
 
   /// Adopts n_positions that somebody else filled, a whole number of pages (CHECK), since shared pages are never
-  /// written: pages[kind] are their pages of each kind. Only in a sequence without rows.
+  /// written: pages[kind] are their pages of each kind, the first ones missing (below 0) where nothing reads them. Only
+  /// in a sequence without rows.
   void adopt(std::span<const PageTable> pages, int64_t n_positions);
 
   /// A second sequence with the same rows: full pages are shared, the part-full tail is copied within `store`. It takes
@@ -67,6 +73,7 @@ class SequenceKv {
   int32_t page_rows_;
   int64_t length_ = 0;
   std::vector<KindTable> tables_;
+  std::optional<StatePages> state_;
   std::vector<PageTable> views_;
 };
 

@@ -25,7 +25,11 @@ Result<void> RequestQueue::push(const QueuedRequest& request, int32_t n_open_slo
   return {};
 }
 
-const QueuedRequest* RequestQueue::head() const { return waiting_.empty() ? nullptr : &waiting_.front(); }
+std::vector<uint64_t> RequestQueue::ids() const {
+  std::vector<uint64_t> ids;
+  for (const QueuedRequest& request : waiting_) ids.push_back(request.id);
+  return ids;
+}
 
 bool RequestQueue::remove(uint64_t id) {
   return std::erase_if(waiting_, [id](const QueuedRequest& request) { return request.id == id; }) > 0;

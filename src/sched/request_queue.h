@@ -20,7 +20,7 @@ struct QueuedRequest {
   int32_t n_choices = 1;       ///< answers that are admitted together, each in a slot of its own
 };
 
-/// First in, first out. `head` is the one place that decides whose turn it is.
+/// First in, first out. `ids` is the one place that decides whose turn it is.
 class RequestQueue {
  public:
   explicit RequestQueue(int32_t max_waiting) : max_waiting_(max_waiting) {}
@@ -36,8 +36,8 @@ class RequestQueue {
   /// they don't wait, the next step admits them.
   Result<void> push(const QueuedRequest& request, int32_t n_open_slots);
 
-  /// The request to admit next, or nullptr when nobody waits.
-  const QueuedRequest* head() const;
+  /// Those that wait, in the order in which it is their turn.
+  std::vector<uint64_t> ids() const;
 
   /// Removes one; false when it isn't here.
   bool remove(uint64_t id);

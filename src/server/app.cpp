@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
+#include <memory>
 
 namespace ferrox {
 
@@ -12,6 +14,18 @@ ApiError App::submit_refusal(const Error& error) const {
 
 ApiError App::run_failure(const Error& error) const {
   return engine_error(error, draining_ ? "draining" : "kv_exhausted", retry_after_s());
+}
+
+awaitable<std::optional<PrefixCacheReport>> App::ask_cache(CacheStep step, size_t most_nodes) {
+  const auto ask = [this, step, most_nodes]() -> awaitable<std::optional<PrefixCacheReport>> {
+    auto answer = std::make_shared<std::promise<std::optional<PrefixCacheReport>>>();
+    auto report = answer->get_future();
+    const auto take = [answer](std::optional<PrefixCacheReport> taken) { answer->set_value(std::move(taken)); };
+    const bool asked = step == CacheStep::kClear ? engine_.clear_cache(take) : engine_.ask_cache(most_nodes, take);
+    if (!asked) co_return std::nullopt;
+    co_return report.get();
+  };
+  return asio::co_spawn(waiters_, ask, asio::use_awaitable);
 }
 
 void App::record_duration(std::chrono::steady_clock::duration duration) {

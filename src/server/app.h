@@ -39,6 +39,11 @@ class App {
     return asio::co_spawn(workers_, std::move(task), asio::use_awaitable);
   }
 
+  /// What the prefix cache holds, with up to most_nodes parts of its tree; emptied first if asked. Absent: there is no
+  /// cache, or the engine stops.
+  enum class CacheStep { kShow, kClear };
+  awaitable<std::optional<PrefixCacheReport>> ask_cache(CacheStep step, size_t most_nodes);
+
   /// What a client is told when the engine refused at submission.
   ApiError submit_refusal(const Error& error) const;
   /// What a client is told when an admitted or waiting request ended with an error.
@@ -53,6 +58,7 @@ class App {
   const ServerOptions& options_;
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
+  asio::thread_pool waiters_{1};  ///< for what waits for the engine's next step
   RunningRequests running_;
   bool draining_ = false;
   double mean_duration_s_ = 1;

@@ -18,7 +18,7 @@ class NotingKv : public RequestKv {
   NotingKv(std::unique_ptr<RequestKv> kv, std::vector<int64_t>& anchors) : kv_(std::move(kv)), anchors_(anchors) {}
   int64_t length() const override { return kv_->length(); }
   std::span<const PageTable> begin_step(int64_t n_rows) override { return kv_->begin_step(n_rows); }
-  void end_step() override { kv_->end_step(); }
+  void end_step(std::span<const int32_t> tokens) override { kv_->end_step(tokens); }
   void observe_anchor(int64_t length) override { anchors_.push_back(length); }
   std::vector<std::unique_ptr<RequestKv>> fork_choices(int64_t n) override { return kv_->fork_choices(n); }
 
@@ -33,8 +33,8 @@ class NotingMemory : public KvMemory {
       : memory_(std::move(memory)), anchors_(anchors) {}
   const KvTerms& terms() const override { return memory_->terms(); }
   std::span<const KvLayerView> layers() override { return memory_->layers(); }
-  std::unique_ptr<RequestKv> take(int64_t n_prompt, int64_t max_tokens, int64_t n_choices) override {
-    return std::make_unique<NotingKv>(memory_->take(n_prompt, max_tokens, n_choices), anchors_);
+  std::unique_ptr<RequestKv> take(const KvDemand& demand) override {
+    return std::make_unique<NotingKv>(memory_->take(demand), anchors_);
   }
   std::vector<int32_t> n_free() const override { return memory_->n_free(); }
   uint64_t size_bytes() const override { return memory_->size_bytes(); }

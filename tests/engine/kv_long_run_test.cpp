@@ -41,7 +41,7 @@ TEST(KvLongRun, PagesAndMemoryStayFlat) {
   for (int64_t i = 0; i < n_tokens; ++i) {
     const BatchSegment segment{1, i, kv->begin_step(1)};
     model->forward({{&token, 1}, {&segment, 1}, {&last_row, 1}}, memory->layers(), pool, logits.data());
-    kv->end_step();
+    kv->end_step({});
     token = static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
     ASSERT_EQ(memory->n_free(), n_free);
     if (i == n_tokens / 4) settled_bytes = resident_bytes();

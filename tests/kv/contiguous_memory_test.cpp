@@ -25,7 +25,7 @@ void step(KvMemory& memory, RequestKv& kv, int64_t n, float value) {
       std::memcpy(layer.k_row(tables[0][static_cast<size_t>(first + i)], 0, 0), &value, sizeof value);
     }
   }
-  kv.end_step();
+  kv.end_step({});
 }
 
 TEST(ContiguousMemory, RequestsFollowOneAnother) {

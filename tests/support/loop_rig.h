@@ -30,6 +30,7 @@ struct RigShape {
   KvStorage storage = KvStorage::kPaged;
   int64_t trained_context = 256;
   int32_t call_opener = -1;
+  PrefixCaching caching = PrefixCaching::kOn;
 };
 
 /// A model with an engine around it.
@@ -55,7 +56,7 @@ struct Rig {
     terms.chunk_rows = shape.batch_rows;
     terms.slide_interval = shape.slide_interval;
     terms.n_pages.assign(terms.windows.size(), shape.n_pages);
-    return *PagedMemory::create(layout, terms);
+    return *PagedMemory::create(layout, terms, shape.caching);
   }
 
   EventLog submit(GenerationRequest request) {
@@ -83,7 +84,7 @@ struct Rig {
   void expect_at_rest() {
     ASSERT_TRUE(loop->wait_idle(60000));
     const EngineStatus status = loop->status();
-    EXPECT_EQ(status.n_pages_free, status.n_pages_total);
+    EXPECT_EQ(status.n_pages_free + status.n_pages_cached, status.n_pages_total);
     EXPECT_EQ(status.n_running, 0);
     EXPECT_EQ(status.n_queued, 0);
   }

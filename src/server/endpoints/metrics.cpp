@@ -16,12 +16,17 @@ struct Metric {
 };
 
 std::string exposition(const EngineStatus& status) {
-  const auto used = static_cast<double>(status.n_pages_total - status.n_pages_free);
+  const auto used = static_cast<double>(status.n_pages_total - status.n_pages_free - status.n_pages_cached);
   const Metric metrics[] = {
       {"ferrox_num_requests_running", "gauge", "Requests that take part in steps", double(status.n_running)},
       {"ferrox_num_requests_waiting", "gauge", "Requests that wait for admission", double(status.n_queued)},
       {"ferrox_kv_pages_total", "gauge", "Pages of the KV store", double(status.n_pages_total)},
       {"ferrox_kv_pages_used", "gauge", "Pages that requests hold", used},
+      {"ferrox_kv_pages_cached", "gauge", "Pages that hold prefixes and give way to requests",
+       double(status.n_pages_cached)},
+      {"ferrox_prefix_queries_tokens_total", "counter", "Prompt tokens of requests that were admitted",
+       double(status.n_prompt_tokens)},
+      {"ferrox_prefix_hits_tokens_total", "counter", "Prompt tokens that were cached", double(status.n_cached_tokens)},
       {"ferrox_refused_too_long_total", "counter", "Prompts that leave no room in the context",
        double(status.refused.too_long)},
       {"ferrox_refused_too_large_total", "counter", "Requests larger than the whole KV store",

@@ -20,6 +20,7 @@ std::string sse_data(const std::string& payload) { return "data: " + payload + "
 AnswerBuilder::AnswerBuilder(const PreparedAnswer& prepared, const Tokenizer& tokenizer, std::string model_id,
                              const std::string& request_id)
     : prepared_(prepared),
+      tokenizer_(tokenizer),
       model_id_(std::move(model_id)),
       answer_id_(prepared.shape->id_prefix() + request_id),
       created_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -55,7 +56,7 @@ std::string AnswerBuilder::whole_body() const {
   Json choices = Json::array();
   for (size_t i = 0; i < choices_.size(); ++i) choices.push_back(prepared_.shape->whole_choice(i, choices_[i]));
   body["choices"] = std::move(choices);
-  body["usage"] = usage_json(usages_, prepared_.n_per_prompt);
+  body["usage"] = usage_json(usages_, prepared_.n_per_prompt, tokenizer_);
   body["seed"] = prepared_.seeds.front();
   if (usages_.size() == 1) body["timings"] = timings_json(usages_.front());
   return dump_json(body);
@@ -105,7 +106,7 @@ std::string AnswerBuilder::closing_events() const {
   if (prepared_.include_usage) {
     Json body = envelope(prepared_.shape->chunk_object());
     body["choices"] = Json::array();
-    body["usage"] = usage_json(usages_, prepared_.n_per_prompt);
+    body["usage"] = usage_json(usages_, prepared_.n_per_prompt, tokenizer_);
     events = sse_data(dump_json(body));
   }
   return events + sse_data("[DONE]");

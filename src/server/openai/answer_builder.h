@@ -32,6 +32,7 @@ class AnswerBuilder {
   Json envelope(const char* object) const;
 
   const PreparedAnswer& prepared_;
+  const Tokenizer& tokenizer_;
   std::string model_id_;
   std::string answer_id_;
   int64_t created_;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "server/access.h"
+
 namespace ferrox {
 
 UnknownFields unknown_fields(App& app) {
@@ -17,6 +19,14 @@ ApiResult<void> check_model(App& app, GenerationParams& params) {
   return {};
 }
 
+std::string cache_space(App& app, const HttpRequest& request, std::string_view salt) {
+  if (app.options().api_keys.size() < 2) return std::string(salt);
+  const std::string_view bearer = bearer_key(request.header("authorization"));
+  std::string space(is_known_key(app.options().api_keys, bearer) ? bearer : request.header("x-api-key"));
+  space += '\n';  // no header holds one
+  return space.append(salt);
+}
+
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {
   ApiResult<PreparedAnswer> prepared = co_await app.on_worker(std::move(prepare));
   if (!prepared) {
@@ -25,6 +35,9 @@ awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<A
     co_return;
   }
   PreparedAnswer ready = std::move(*prepared);
+  for (GenerationRequest& request : ready.requests) {
+    request.cache_space = cache_space(app, exchange.request(), request.cache_space);
+  }
   co_await answer(app, exchange, std::move(ready));
 }
 

@@ -15,6 +15,10 @@ UnknownFields unknown_fields(App& app);
 /// it. Safe from any thread.
 ApiResult<void> check_model(App& app, GenerationParams& params);
 
+/// The namespace of a caller's cached prefixes: its salt, and its key where several are configured, so that nobody can
+/// find out by timing what others asked.
+std::string cache_space(App& app, const HttpRequest& request, std::string_view salt);
+
 /// `prepare` runs on a worker thread and must only read.
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);
 

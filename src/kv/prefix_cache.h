@@ -1,0 +1,60 @@
+// How does a store's free memory serve as a cache? The tree of what was computed, and pages that give way on demand.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kv/paged_store.h"
+#include "kv/prefix_report.h"
+#include "kv/prefix_tree.h"
+
+namespace ferrox {
+
+class PrefixCache {
+ public:
+  /// All must outlive the cache.
+  PrefixCache(PagedStore& store, PageGroups& groups, const KvTerms& terms)
+      : store_(store), groups_(groups), terms_(terms), tree_(groups, terms) {}
+
+  PageGroups& groups() { return groups_; }
+  PrefixTree& tree() { return tree_; }
+  const PrefixTree& tree() const { return tree_; }
+
+  /// What a request for this prompt can go on behind: at least one token is left to compute.
+  PrefixMatch match(std::string_view space, std::span<const int32_t> prompt) const {
+    return tree_.match(space, prompt, static_cast<int64_t>(prompt.size()) - 1);
+  }
+  PrefixReport report(std::string_view space, std::span<const int32_t> prompt) const;
+
+  /// A request was admitted behind n of n_prompt tokens.
+  void count_query(int64_t n_prompt, int64_t n_reused);
+
+  /// Evicts until n[kind] pages of each kind are free; changes nothing and gives false when that can't be.
+  bool make_room(std::span<const int64_t> n);
+
+  /// A holder of a match's pages, so that they stay while room is made.
+  class Hold {
+   public:
+    Hold(PageGroups& groups, const PrefixMatch& match);
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    PageGroups& groups_;
+    std::vector<std::vector<int32_t>> pages_;  ///< of each kind
+  };
+
+  PrefixCacheReport report(size_t most_nodes) const;
+
+ private:
+  PagedStore& store_;
+  PageGroups& groups_;
+  const KvTerms& terms_;
+  PrefixTree tree_;
+  PrefixCacheReport counts_;  ///< its counters alone
+};
+
+}  // namespace ferrox

@@ -1,0 +1,42 @@
+#include "server/cache_json.h"
+
+namespace ferrox {
+namespace {
+
+Json currency_json(const PrefixCurrencyReport& currency) {
+  return {{"name", currency.name},
+          {"pages", currency.n_pages},
+          {"idle_pages", currency.n_idle},
+          {"bytes", currency.bytes},
+          {"evicted_pages", currency.n_evicted}};
+}
+
+Json node_json(const PrefixNodeReport& node, const std::string& space, const Tokenizer& tokenizer) {
+  Json json = {{"start", node.start},     {"tokens", node.n_tokens},     {"pages", node.n_pages},
+               {"states", node.states}, {"children", node.n_children}, {"held", node.is_held}};
+  if (node.space != space) return json;
+  std::string text;
+  for (const int32_t token : node.tokens) text += tokenizer.token_bytes(token, SpecialText::kShow);
+  json["text"] = text;
+  return json;
+}
+
+}  // namespace
+
+Json cache_json(const std::optional<PrefixCacheReport>& report, const std::string& space, const Tokenizer& tokenizer) {
+  Json json = {{"object", "prefix_cache"}, {"enabled", report.has_value()}};
+  if (!report) return json;
+  json["nodes"] = report->n_nodes;
+  json["tokens"] = report->n_tokens;
+  json["queries"] = report->n_queries;
+  json["hits"] = report->n_hits;
+  json["prompt_tokens"] = report->n_tokens_asked;
+  json["cached_tokens"] = report->n_tokens_reused;
+  json["currencies"] = Json::array();
+  for (const PrefixCurrencyReport& currency : report->currencies) json["currencies"].push_back(currency_json(currency));
+  json["tree"] = Json::array();
+  for (const PrefixNodeReport& node : report->nodes) json["tree"].push_back(node_json(node, space, tokenizer));
+  return json;
+}
+
+}  // namespace ferrox

@@ -1,0 +1,27 @@
+// POST /v1/cache/clear: forgets every cached prefix that no running request uses.
+#include "server/app.h"
+#include "server/cache_json.h"
+#include "server/endpoint.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+namespace {
+
+awaitable<void> clear(App& app, Exchange& exchange) {
+  HttpResponse response;
+  const auto report = co_await app.ask_cache(App::CacheStep::kClear, 0);
+  response.body = dump_json(cache_json(report, "", app.engine().tokenizer()));
+  co_await exchange.respond(std::move(response));
+}
+
+}  // namespace
+
+extern const Endpoint endpoint_cache_clear{
+    .method = "POST",
+    .path = "/v1/cache/clear",
+    .access = Access::kKey,
+    .summary = "Forgets every cached prefix that no running request uses",
+    .handle = clear,
+};
+
+}  // namespace ferrox
