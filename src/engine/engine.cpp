@@ -133,8 +133,7 @@ Result<AdmissionAnswer> Engine::ask_admission(std::span<const int32_t> prompt, s
 }
 
 bool Engine::ask_cache(size_t most_nodes, TakeCacheReport take) {
-  return impl_->loop->post(
-      [most_nodes, take = std::move(take)](KvMemory& kv) { take(kv.cache_report(most_nodes)); });
+  return impl_->loop->post([most_nodes, take = std::move(take)](KvMemory& kv) { take(kv.cache_report(most_nodes)); });
 }
 
 bool Engine::clear_cache(TakeCacheReport take) {

@@ -12,8 +12,8 @@
 #include "engine/engine_status.h"
 #include "engine/memory_plan.h"
 #include "engine/request.h"
-#include "kv/prefix_report.h"
 #include "gguf/gguf_file.h"
+#include "kv/prefix_report.h"
 #include "nn/model.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
@@ -91,9 +91,9 @@ class Engine {
   Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
                                         int32_t n_choices = 1) const;
 
-  /// Gives `take` what the prefix cache holds, with at most most_nodes parts of its tree (absent: there is no cache), or
-  /// empties it first of what nobody uses. `take` is called on the engine thread between two steps, or never when the
-  /// engine stops (false).
+  /// Gives `take` what the prefix cache holds, with at most most_nodes parts of its tree (absent: there is no cache),
+  /// or empties it first of what nobody uses. `take` is called on the engine thread between two steps, or never when
+  /// the engine stops (false).
   using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
   bool ask_cache(size_t most_nodes, TakeCacheReport take);
   bool clear_cache(TakeCacheReport take);

@@ -135,9 +135,9 @@ int32_t EngineLoop::n_slots_taken() const {
                          [](int32_t sum, const auto& request) { return sum + request->n_slots(); });
 }
 
-void EngineLoop::publish() { 
+void EngineLoop::publish() {
   inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), kv_->n_available(), n_steps_);
- }
+}
 
 void EngineLoop::run() {
   while (inbox_.wait_for_work(!running_.empty())) {
@@ -231,8 +231,8 @@ bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
   std::unique_ptr<RequestKv> held = kv_->take(demand);
   if (!held) return false;
   inbox_.count_admission(demand.n_prompt, held->n_reused());
-  running_.push_back(std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener,
-                                                      now));
+  running_.push_back(
+      std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener, now));
   return true;
 }
 

@@ -20,7 +20,7 @@ struct Sequence {
   std::vector<int32_t> pages;
   std::vector<PageTable> tables;  // of each attention kind
   int64_t length = 0;
-  std::vector<float> state;  // recurrent, after `length` tokens
+  std::vector<float> state;        // recurrent, after `length` tokens
   std::vector<float> saved_state;  // and after the saved_length ones that were marked
   int64_t saved_length = 0;
 

@@ -24,8 +24,8 @@ struct GenerationRequest {
   std::vector<std::string> stop;  ///< stop strings; none empty
   std::vector<int32_t> stop_tokens;
   bool ignore_eos = false;
-  bool include_stop = false;  ///< keep the matched stop string in the text
-  int64_t timeout_ms = -1;    ///< the longest wait for admission; -1: the engine's default
+  bool include_stop = false;     ///< keep the matched stop string in the text
+  int64_t timeout_ms = -1;       ///< the longest wait for admission; -1: the engine's default
   bool use_prefix_cache = true;  ///< false: computes all of its prompt, and leaves nothing to others
   std::string cache_space;       ///< the namespace of the prefixes that it may share
 };

@@ -71,7 +71,8 @@ void RequestInbox::stop() {
 
 bool RequestInbox::wait_for_work(bool something_runs) {
   std::unique_lock lock(mutex_);
-  work_.wait(lock, [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty() || !jobs_.empty(); });
+  work_.wait(lock,
+             [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty() || !jobs_.empty(); });
   return !stopping_;
 }
 

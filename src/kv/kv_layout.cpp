@@ -8,7 +8,7 @@
 namespace ferrox {
 namespace {
 
-constexpr int32_t kMaxPageRows = 65536;   // a page of more is a mistake: no context has use for it
+constexpr int32_t kMaxPageRows = 65536;  // a page of more is a mistake: no context has use for it
 constexpr int64_t kMaxStateFloats = int64_t{1} << 40;
 constexpr int kMaxRowElements = 1 << 20;  // keeps a row's bytes and a page's rows far inside 32 and 64 bits
 

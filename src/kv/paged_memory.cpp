@@ -52,8 +52,7 @@ std::unique_ptr<RequestKv> PagedMemory::take_behind(const PrefixMatch& match, co
 
 std::unique_ptr<RequestKv> PagedMemory::take_fresh(const KvDemand& demand, int64_t n_common) {
   if (!make_room(choice_pages(terms_, demand.n_prompt, demand.max_tokens, demand.n_choices))) return nullptr;
-  std::optional<KvLease> lease =
-      KvLease::take(groups_, terms_, demand.n_prompt, demand.max_tokens, demand.n_choices);
+  std::optional<KvLease> lease = KvLease::take(groups_, terms_, demand.n_prompt, demand.max_tokens, demand.n_choices);
   CHECK(lease, "what was made room for can be taken");
   const bool is_cached = cache_ && !demand.prompt.empty();
   auto request =

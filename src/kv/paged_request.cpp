@@ -54,9 +54,13 @@ void PagedRequest::observe_anchor(int64_t length) {
 void PagedRequest::end_step(std::span<const int32_t> tokens) {
   const int64_t from = length();
   lease_.end_rows();
-  const bool passes_branch = branches_.upper_bound(from) != branches_.upper_bound(length());
-  if (cache_ != nullptr && (length() <= lease_.n_prompt() || passes_branch)) publish_step(tokens, from);
+  const bool is_due = length() <= lease_.n_prompt() || passes(branches_, from) || passes(page_ends_, from);
+  if (cache_ != nullptr && is_due) publish_step(tokens, from);
   lease_.slide();
+}
+
+bool PagedRequest::passes(const std::set<int64_t>& lengths, int64_t from) const {
+  return lengths.upper_bound(from) != lengths.upper_bound(length());
 }
 
 /// The pages of a sliding kind that hold the window of a branch in (from, length], and one row more, so that the last
@@ -71,7 +75,18 @@ std::vector<int32_t> PagedRequest::pages_at_branches(int kind, int64_t from) con
         table.live_pages(length(), std::max<int64_t>(0, *branch - window), *branch, kNoPage);
     for (size_t i = 0; i < pages.size(); ++i) pages[i] = std::max(pages[i], live[i]);
   }
+  for (auto filled = page_ends_.upper_bound(from); filled != page_ends_.upper_bound(length()); ++filled) {
+    const auto i = static_cast<size_t>(*filled / store_.page_rows()) - 1;
+    pages[i] = table.live_pages(length(), *filled - store_.page_rows(), *filled, kNoPage)[i];
+  }
   return pages;
+}
+
+/// A page that the tree was given part full is offered again when it is full, or it would be lost to what follows.
+void PagedRequest::expect_page_ends(int64_t from) {
+  const int64_t rows = store_.page_rows();
+  page_ends_.erase(page_ends_.begin(), page_ends_.upper_bound(length()));
+  if (passes(branches_, from) && length() % rows != 0) page_ends_.insert((length() / rows + 1) * rows);
 }
 
 /// A page with a copy of the state, held once, or kNoPage when there is none to be had.
@@ -117,6 +132,7 @@ void PagedRequest::publish_step(std::span<const int32_t> tokens, int64_t from) {
       sequence.kind(kind).return_pages(n_in_exchange[k] - done.n_taken[k]);
     }
   }
+  expect_page_ends(from);
 }
 
 void PagedRequest::publish(std::span<const int32_t> tokens) {

@@ -19,8 +19,8 @@ namespace ferrox {
 ///   states       snapshots at branches, where the prompt's steps end
 class PagedRequest : public RequestKv {
  public:
-  /// `cache` may be nullptr: then nothing is published. n_common: tokens of the prompt that some cached sequence shares,
-  /// where another branch is likely.
+  /// `cache` may be nullptr: then nothing is published. n_common: tokens of the prompt that some cached sequence
+  /// shares, where another branch is likely.
   PagedRequest(KvLease lease, PagedStore& store, PrefixCache* cache, const KvDemand& demand, int64_t n_common);
 
   int64_t length() const override { return lease_.length(); }
@@ -38,14 +38,17 @@ class PagedRequest : public RequestKv {
   PagedRequest(KvLease lease, const PagedRequest& sibling);
   bool has_state() const;
   void publish_step(std::span<const int32_t> tokens, int64_t from);
+  bool passes(const std::set<int64_t>& lengths, int64_t from) const;
   std::vector<int32_t> pages_at_branches(int kind, int64_t from) const;
+  void expect_page_ends(int64_t from);
   int32_t take_snapshot();
 
   KvLease lease_;
   PagedStore& store_;
   PrefixCache* cache_;
   std::string space_;
-  std::set<int64_t> branches_;  ///< lengths at which windows and states are kept for others
+  std::set<int64_t> branches_;   ///< lengths at which windows and states are kept for others
+  std::set<int64_t> page_ends_;  ///< where a page fills up that was left part full at a branch
   int64_t n_reused_;
 };
 

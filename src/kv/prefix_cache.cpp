@@ -15,8 +15,8 @@ PrefixNodeReport node_report(const std::string& space, const PrefixNode& node, c
   report.n_children = static_cast<int64_t>(node.children.size());
   for (size_t kind = 0; kind < node.pages.size(); ++kind) {
     const PagePool& pool = groups.pool(static_cast<int>(kind));
-    report.is_held |= std::ranges::any_of(
-        node.pages[kind], [&](int32_t page) { return page != kNoPage && pool.n_holders(page) > 1; });
+    report.is_held |= std::ranges::any_of(node.pages[kind],
+                                          [&](int32_t page) { return page != kNoPage && pool.n_holders(page) > 1; });
   }
   report.tokens.assign(node.tokens.begin(),
                        node.tokens.begin() + static_cast<ptrdiff_t>(std::min(node.tokens.size(), kShownTokens)));

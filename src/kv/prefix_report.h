@@ -29,8 +29,8 @@ struct PrefixNodeReport {
   std::vector<int64_t> n_pages;  ///< kept, of each attention kind
   std::vector<int64_t> states;   ///< positions of snapshots
   int64_t n_children;
-  bool is_held;                  ///< a request that runs holds pages of it
-  std::vector<int32_t> tokens;   ///< the first of them
+  bool is_held;                 ///< a request that runs holds pages of it
+  std::vector<int32_t> tokens;  ///< the first of them
 };
 
 /// One kind of what is cached.
@@ -45,9 +45,9 @@ struct PrefixCurrencyReport {
 struct PrefixCacheReport {
   uint64_t n_nodes = 0;
   uint64_t n_tokens = 0;
-  uint64_t n_queries = 0;         ///< requests admitted
-  uint64_t n_hits = 0;            ///< of them, that found something
-  uint64_t n_tokens_asked = 0;    ///< prompt tokens of all queries
+  uint64_t n_queries = 0;       ///< requests admitted
+  uint64_t n_hits = 0;          ///< of them, that found something
+  uint64_t n_tokens_asked = 0;  ///< prompt tokens of all queries
   uint64_t n_tokens_reused = 0;
   std::vector<PrefixCurrencyReport> currencies;
   std::vector<PrefixNodeReport> nodes;  ///< parents first, as many as were asked for

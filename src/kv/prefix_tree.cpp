@@ -99,8 +99,7 @@ int64_t PrefixTree::last_state(const std::vector<Step>& path, int64_t n, int32_t
   return 0;
 }
 
-PrefixMatch PrefixTree::match(std::string_view space, std::span<const int32_t> tokens, int64_t limit) const {
-  const std::vector<Step> path = walk(space, tokens);
+PrefixMatch PrefixTree::usable_along(const std::vector<Step>& path, int64_t limit) const {
   PrefixMatch match;
   match.pages.resize(n_kinds_);
   if (!path.empty()) match.n_common = path.back().node->start + path.back().n_matched;
@@ -122,11 +121,48 @@ PrefixMatch PrefixTree::match(std::string_view space, std::span<const int32_t> t
     const int64_t n_stale = first == n ? static_cast<int64_t>(pages.size()) : first / page_rows_;
     std::fill_n(pages.begin(), n_stale, kNoPage);
   }
-  if (match.n_common < limit && !was_evicted_.empty()) {
-    const auto next_page = static_cast<size_t>((match.n_common / page_rows_ + 1) * page_rows_);
-    match.was_evicted = next_page <= tokens.size() && was_evicted_.contains(hash_of(space, tokens.first(next_page)));
-  }
   return match;
+}
+
+/// Siblings that part from the tokens within the page in which a node of the path begins: one of them may have the
+/// window or the state that the path lacks. From the deepest node up, as many as are worth the time.
+std::vector<std::vector<PrefixTree::Step>> PrefixTree::side_paths(const std::vector<Step>& path,
+                                                                  std::span<const int32_t> tokens) const {
+  constexpr size_t kMost = 32;
+  std::vector<std::vector<Step>> found;
+  for (size_t level = path.size(); level > 0; --level) {
+    const PrefixNode& node = *path[level - 1].node;
+    const auto& siblings = node.parent->children;
+    const auto rest = tokens.subspan(static_cast<size_t>(node.start));
+    const auto add = [&](PrefixNode* sibling) {
+      const int64_t n = common_length(sibling->tokens, rest);
+      if (n == 0 || found.size() >= kMost) return false;
+      found.emplace_back(path.begin(), path.begin() + static_cast<ptrdiff_t>(level) - 1).push_back({sibling, n});
+      return true;
+    };
+    const auto self = siblings.find(path[level - 1].node);
+    for (auto next = std::next(self); next != siblings.end() && add(*next);) ++next;
+    for (auto last = self; last != siblings.begin() && add(*std::prev(last));) --last;
+  }
+  return found;
+}
+
+PrefixMatch PrefixTree::match(std::string_view space, std::span<const int32_t> tokens, int64_t limit) const {
+  const std::vector<Step> path = walk(space, tokens);
+  PrefixMatch best = usable_along(path, limit);
+  const int64_t n_common = best.n_common;
+  if (best.n_usable < std::min(n_common, limit)) {
+    for (const std::vector<Step>& side : side_paths(path, tokens)) {
+      PrefixMatch other = usable_along(side, limit);
+      if (other.n_usable > best.n_usable) best = std::move(other);
+    }
+    best.n_common = n_common;
+  }
+  if (n_common < limit && !was_evicted_.empty()) {
+    const auto next_page = static_cast<size_t>((n_common / page_rows_ + 1) * page_rows_);
+    best.was_evicted = next_page <= tokens.size() && was_evicted_.contains(hash_of(space, tokens.first(next_page)));
+  }
+  return best;
 }
 
 bool PrefixTree::has_state(std::string_view space, std::span<const int32_t> tokens) const {
@@ -247,8 +283,8 @@ void PrefixTree::meet(PrefixNode& node, int64_t n_tokens, std::span<const std::v
 }
 
 /// Adds the caller's last tokens to a leaf, whose last page, when it is part full, gives way to the caller's.
-void PrefixTree::append(PrefixNode& node, std::span<const int32_t> tokens,
-                        std::span<const std::vector<int32_t>> pages, Insertion& done) {
+void PrefixTree::append(PrefixNode& node, std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> pages,
+                        Insertion& done) {
   unindex(node);
   const auto n_whole = static_cast<size_t>(node.n_tokens() / page_rows_);
   const auto first = static_cast<size_t>(node.start / page_rows_);

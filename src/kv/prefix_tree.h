@@ -65,8 +65,8 @@ class PrefixTree {
   void touch(std::string_view space, std::span<const int32_t> tokens, int64_t n);
 
   struct Insertion {
-    int64_t n_known = 0;                ///< tokens that were there
-    std::vector<int64_t> n_taken;       ///< pages of each attention kind that the tree keeps from now on
+    int64_t n_known = 0;                    ///< tokens that were there
+    std::vector<int64_t> n_taken;           ///< pages of each attention kind that the tree keeps from now on
     std::vector<PageDuplicate> duplicates;  ///< whole pages of the full kind that were there; the caller frees its own
     bool took_state = false;
   };
@@ -75,8 +75,8 @@ class PrefixTree {
   /// to be kept; those of a full kind are all there. A part-full last page may be written behind its rows. `state`, a
   /// page of the state kind or kNoPage, holds the state after all of the tokens. What nothing could resume from, and
   /// takes no page of a full kind, isn't kept.
-  Insertion insert(std::string_view space, std::span<const int32_t> tokens,
-                   std::span<const std::vector<int32_t>> pages, int32_t state = kNoPage);
+  Insertion insert(std::string_view space, std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> pages,
+                   int32_t state = kNoPage);
 
   /// Frees n pages of a kind, those that were used longest ago first; CHECKs that so many are idle.
   void evict(int kind, int64_t n);
@@ -121,6 +121,8 @@ class PrefixTree {
   PrefixNode& root_of(std::string_view space);
   std::vector<Step> walk(std::string_view space, std::span<const int32_t> tokens) const;
   std::vector<int32_t> pages_along(const std::vector<Step>& path, size_t kind, int64_t n_tokens) const;
+  PrefixMatch usable_along(const std::vector<Step>& path, int64_t limit) const;
+  std::vector<std::vector<Step>> side_paths(const std::vector<Step>& path, std::span<const int32_t> tokens) const;
   int64_t resumable(std::span<const int32_t> pages, int window, int64_t n) const;
   static int64_t last_state(const std::vector<Step>& path, int64_t n, int32_t& page);
 
@@ -146,18 +148,19 @@ class PrefixTree {
   void evict_states(int64_t n);
   static uint64_t hash_of(std::string_view space, std::span<const int32_t> tokens);
   void remember_evicted(const PrefixNode& node, int64_t n_tokens);
-  void check_node(const std::string& space, const PrefixNode& node, std::vector<std::unordered_set<int32_t>>& seen) const;
+  void check_node(const std::string& space, const PrefixNode& node,
+                  std::vector<std::unordered_set<int32_t>>& seen) const;
 
   PageGroups* groups_;
   const KvTerms* terms_;
   int32_t page_rows_;
-  size_t n_kinds_;    ///< attention kinds
-  bool has_full_;     ///< one of them is full
+  size_t n_kinds_;  ///< attention kinds
+  bool has_full_;   ///< one of them is full
   bool has_state_;
   uint64_t clock_ = 0;  ///< ticks once a walk
   std::map<std::string, std::unique_ptr<PrefixNode>, std::less<>> roots_;
   std::set<Use> leaves_;
-  std::vector<std::set<Use>> live_;   ///< [attention kind]: nodes that keep pages of a sliding one
+  std::vector<std::set<Use>> live_;  ///< [attention kind]: nodes that keep pages of a sliding one
   std::set<Use> with_states_;
   uint64_t n_nodes_ = 0;
   uint64_t n_tokens_ = 0;

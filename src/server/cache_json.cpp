@@ -12,7 +12,7 @@ Json currency_json(const PrefixCurrencyReport& currency) {
 }
 
 Json node_json(const PrefixNodeReport& node, const std::string& space, const Tokenizer& tokenizer) {
-  Json json = {{"start", node.start},     {"tokens", node.n_tokens},     {"pages", node.n_pages},
+  Json json = {{"start", node.start},   {"tokens", node.n_tokens},     {"pages", node.n_pages},
                {"states", node.states}, {"children", node.n_children}, {"held", node.is_held}};
   if (node.space != space) return json;
   std::string text;

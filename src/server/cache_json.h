@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kv/prefix_report.h"
+#include "engine/engine.h"
 #include "server/json_text.h"
 #include "text/tokenizer.h"
 

@@ -33,7 +33,7 @@ TEST(EngineLoop, AnswersAsTheTokenLoopAloneDoes) {
   EXPECT_EQ(done.reason, FinishReason::kLength);
   EXPECT_EQ(done.usage.prompt_tokens, 5);
   EXPECT_EQ(done.usage.completion_tokens, 20);
-  EXPECT_FALSE(done.usage.cached_tokens);
+  EXPECT_EQ(done.usage.cached_tokens, 0) << "a miss";
   EXPECT_TRUE(done.usage.time_to_first_token_ms);
   rig.expect_at_rest();
 }

@@ -219,7 +219,9 @@ struct Content {
 class TwinRun {
  public:
   TwinRun(std::vector<int> windows, int32_t n_pages, uint32_t seed)
-      : terms_(terms_with(std::move(windows), n_pages)), groups_(groups_for(terms_)), contents_(terms_.windows.size()),
+      : terms_(terms_with(std::move(windows), n_pages)),
+        groups_(groups_for(terms_)),
+        contents_(terms_.windows.size()),
         random_(seed) {}
 
   void run(int n_operations) {
@@ -231,7 +233,7 @@ class TwinRun {
     while (!running_.empty()) end(0);
     tree_.clear();
     for (size_t kind = 0; kind < terms_.windows.size(); ++kind) EXPECT_EQ(pool(kind).n_held(), 0);
-    EXPECT_LE(n_nearer_, n_matches_ / 4);
+    EXPECT_LE(n_nearer_, n_matches_ / 25);
   }
 
   int n_hits() const { return n_hits_; }
@@ -328,9 +330,11 @@ class TwinRun {
     const auto limit = static_cast<int64_t>(request.tokens.size()) - 1;
     const PrefixMatch match = tree_.match(request.space, request.tokens, limit);
     const int64_t n_usable = usable(request.space, request.tokens, limit);
-    if (terms_.windows == std::vector<int>{0}) EXPECT_EQ(match.n_usable, n_usable);
+    if (terms_.windows == std::vector<int>{0}) {
+      EXPECT_EQ(match.n_usable, n_usable);
+    }
     EXPECT_LE(match.n_usable, n_usable);
-    // Of siblings that part within a page the nearest is asked, though another may have the window or the state.
+    // Of very many siblings that part within a page not all are asked, though one may have the window or the state.
     n_nearer_ += match.n_usable < n_usable;
     ++n_matches_;
     expect_content(match, request.space, request.tokens);
@@ -404,8 +408,11 @@ class TwinRun {
     int32_t state = kNoPage;
     if (terms_.has_state() && below(3) > 0) {
       state = request.held.back().front();
-      if (!pool(n_kinds()).is_kept(state)) contents_.back()[state] = {request.space, request.tokens};
-      else state = kNoPage;
+      if (pool(n_kinds()).is_kept(state)) {
+        state = kNoPage;
+      } else {
+        contents_.back()[state] = {request.space, request.tokens};
+      }
     }
     const PrefixTree::Insertion done = tree_.insert(request.space, request.tokens, offered, state);
     for (size_t kind = 0; kind < n_kinds(); ++kind) {
@@ -464,7 +471,7 @@ int n_operations() {
 }
 
 TEST(PrefixTreeTwin, EveryMixOfCurrencies) {
-  const std::vector<std::vector<int>> mixes = {{0},    {6, 0},           {6},          {1, 0},
+  const std::vector<std::vector<int>> mixes = {{0},    {6, 0},          {6},          {1, 0},
                                                {5, 9}, {0, kStateKind}, {kStateKind}, {6, 0, kStateKind}};
   for (size_t mix = 0; mix < mixes.size(); ++mix) {
     SCOPED_TRACE("mix " + std::to_string(mix));

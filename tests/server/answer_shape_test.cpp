@@ -155,8 +155,21 @@ TEST(AnswerShape, UsageCountsASharedPromptOnce) {
   usage.completion_tokens = 4;
   usage.cached_tokens = 6;
   const std::vector<Usage> choices(4, usage);
-  EXPECT_EQ(usage_json(choices, 2), Json::parse(R"({"prompt_tokens": 20, "completion_tokens": 16, "total_tokens": 36,
+  EXPECT_EQ(usage_json(choices, 2, letters()),
+            Json::parse(R"({"prompt_tokens": 20, "completion_tokens": 16, "total_tokens": 36,
                                                     "prompt_tokens_details": {"cached_tokens": 12}})"));
+}
+
+TEST(AnswerShape, UsageSaysWhereReuseEnded) {
+  Usage usage;
+  usage.prompt_tokens = 10;
+  usage.cached_tokens = 3;
+  usage.prefix_end = PrefixEnd{PrefixMiss::kEvicted, 3, '#'};
+  const Json details = usage_json({&usage, 1}, 1, letters())["prompt_tokens_details"];
+  EXPECT_EQ(details["cache_miss"]["reason"], "evicted");
+  EXPECT_EQ(details["cache_miss"]["position"], 3);
+  EXPECT_EQ(details["cache_miss"]["token"], '#');
+  EXPECT_TRUE(details["cache_miss"]["text"].is_string());
 }
 
 TEST(AnswerShape, ErrorsOfEveryKind) {

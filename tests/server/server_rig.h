@@ -60,7 +60,8 @@ class ServerRig {
   void expect_all_released() const {
     const auto busy = [this] {
       const EngineStatus status = engine->status();
-      return status.n_running + status.n_queued > 0 || status.n_pages_free + status.n_pages_cached != status.n_pages_total;
+      return status.n_running + status.n_queued > 0 ||
+             status.n_pages_free + status.n_pages_cached != status.n_pages_total;
     };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (busy() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();

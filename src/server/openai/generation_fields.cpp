@@ -95,7 +95,9 @@ const Field<P> kFields[] = {
      [](P& p) -> bool& { return p.request.use_prefix_cache; },
      {},
      "false: compute all of the prompt, and leave nothing of it to others"},
-    {"cache_salt", [](P& p) -> std::string& { return p.request.cache_space; }, {0, 64},
+    {"cache_salt",
+     [](P& p) -> std::string& { return p.request.cache_space; },
+     {0, 64},
      "share cached prefixes with requests of the same salt alone; up to 64 bytes"},
 };
 
