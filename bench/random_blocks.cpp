@@ -10,24 +10,41 @@
 namespace ferrox::bench {
 namespace {
 
-/// Offsets of a block's F16 scales and the largest weight that a scale of 1 allows.
+/// Where a block's F16 scales are, and what they stand for.
 struct ScaleLayout {
   DType dtype;
-  std::vector<int> scale_offsets;
-  std::vector<int> min_offsets;
-  float largest;
+  int scale_offset;
+  float largest;        ///< weight that a scale of 1 allows
+  int min_offset = -1;  ///< of the minimum's own scale; -1: none
+  float min_factor =
+      0;  ///< that scale in units of the other: what the mean code is then worth, so that weights have mean 0
 };
 
 const std::vector<ScaleLayout>& scale_layouts() {
   static const std::vector<ScaleLayout> layouts = {
-      {DType::kQ4_0, {0}, {}, 8},          {DType::kQ4_1, {0}, {2}, 15},      {DType::kQ5_0, {0}, {}, 16},
-      {DType::kQ5_1, {0}, {2}, 31},        {DType::kQ8_0, {0}, {}, 128},      {DType::kQ2_K, {80}, {82}, 3 * 15},
-      {DType::kQ3_K, {108}, {}, 4 * 32},   {DType::kQ4_K, {0}, {2}, 15 * 63}, {DType::kQ5_K, {0}, {2}, 31 * 63},
-      {DType::kQ6_K, {208}, {}, 32 * 128}, {DType::kIQ4_NL, {0}, {}, 127},    {DType::kIQ4_XS, {0}, {}, 127 * 32},
-      {DType::kIQ2_XXS, {0}, {}, 43 * 4},  {DType::kIQ2_XS, {0}, {}, 43 * 4}, {DType::kIQ2_S, {0}, {}, 43 * 4},
-      {DType::kIQ3_XXS, {0}, {}, 62 * 8},  {DType::kIQ3_S, {0}, {}, 15 * 31}, {DType::kIQ1_S, {0}, {}, 17},
-      {DType::kTQ1_0, {52}, {}, 1},        {DType::kTQ2_0, {64}, {}, 1},      {DType::kQ1_0, {0}, {}, 1},
-      {DType::kQ2_0, {0}, {}, 2}};
+      {DType::kQ4_0, 0, 8},
+      {DType::kQ4_1, 0, 7.5f, 2, -7.5f},
+      {DType::kQ5_0, 0, 16},
+      {DType::kQ5_1, 0, 15.5f, 2, -15.5f},
+      {DType::kQ8_0, 0, 128},
+      {DType::kQ2_K, 80, 1.5f * 15, 82, 1.5f},
+      {DType::kQ3_K, 108, 4 * 32},
+      {DType::kQ4_K, 0, 7.5f * 63, 2, 7.5f},
+      {DType::kQ5_K, 0, 15.5f * 63, 2, 15.5f},
+      {DType::kQ6_K, 208, 32 * 128},
+      {DType::kIQ4_NL, 0, 127},
+      {DType::kIQ4_XS, 0, 127 * 32},
+      {DType::kIQ2_XXS, 0, 43 * 4},
+      {DType::kIQ2_XS, 0, 43 * 4},
+      {DType::kIQ2_S, 0, 43 * 4},
+      {DType::kIQ3_XXS, 0, 62 * 8},
+      {DType::kIQ3_S, 0, 15 * 31},
+      {DType::kIQ1_S, 0, 17},
+      {DType::kTQ1_0, 52, 1},
+      {DType::kTQ2_0, 64, 1},
+      {DType::kQ1_0, 0, 1},
+      {DType::kQ2_0, 0, 2},
+  };
   return layouts;
 }
 
@@ -83,6 +100,17 @@ void set_iq1_m_scales(float magnitude, std::span<std::byte> out) {
   }
 }
 
+/// Gives every sub-block's minimum the number of its scale: a minimum of its own would move all its weights one way.
+void match_mins(DType dtype, std::byte* block) {
+  if (dtype == DType::kQ2_K) {  // scale in the low nibble, minimum in the high one
+    for (int i = 0; i < 16; ++i) block[i] = (block[i] & std::byte{15}) | block[i] << 4;
+  }
+  if (dtype == DType::kQ4_K || dtype == DType::kQ5_K) {  // see unpack_header
+    std::memcpy(block + 8, block + 4, 4);
+    for (int i = 12; i < 16; ++i) block[i] = (block[i] & std::byte{15}) | block[i] << 4;
+  }
+}
+
 /// Formats whose scales aren't plain F16 numbers; false for the others.
 bool set_odd_scales(DType dtype, float magnitude, std::span<std::byte> out) {
   if (dtype == DType::kMXFP4) return set_mxfp4_scales(magnitude, out), true;
@@ -106,8 +134,10 @@ Result<void> fill(const FormatInfo& format, float magnitude, uint64_t seed, std:
     if (layout.dtype != format.dtype) continue;
     const float scale = magnitude / layout.largest;
     for (size_t i = 0; i < out.size(); i += static_cast<size_t>(format.block_bytes)) {
-      for (const int offset : layout.scale_offsets) put_half(out.data() + i, offset, scale);
-      for (const int offset : layout.min_offsets) put_half(out.data() + i, offset, scale / 4);
+      put_half(out.data() + i, layout.scale_offset, scale);
+      if (layout.min_offset < 0) continue;
+      put_half(out.data() + i, layout.min_offset, scale * layout.min_factor);
+      match_mins(format.dtype, out.data() + i);
     }
     return {};
   }
