@@ -144,8 +144,9 @@ void EngineLoop::run() {
     apply_cancellations();
     finish_over();
     run_jobs();
-    admit();
-    refuse_expired();
+    const TimePoint now = Clock::now();
+    admit(now);
+    refuse_expired(now);
     if (running_.empty()) continue;
     step();
     finish_over();
@@ -171,13 +172,12 @@ void EngineLoop::run_jobs() {
   for (const RequestInbox::Job& job : inbox_.take_jobs()) job(*kv_);
 }
 
-/// In their order; whoever waits for a prefix that is being computed lets others pass.
-void EngineLoop::admit() {
-  const TimePoint now = Clock::now();
+/// In their order; whoever has the time to wait for a prefix that is being computed lets others pass.
+void EngineLoop::admit(TimePoint now) {
   bool is_blocked = false;
   for (const RequestId first : inbox_.waiting()) {
     Choices& choices = inbox_.waiting_choices(first);
-    if (waits_for_prefix(choices)) continue;
+    if (now < choices.front().deadline && waits_for_prefix(choices)) continue;
     is_blocked = !try_admit(first, choices, now);
     if (is_blocked) break;
   }
@@ -247,8 +247,7 @@ std::vector<int64_t> EngineLoop::message_ends(std::span<const int32_t> prompt) c
   return ends;
 }
 
-void EngineLoop::refuse_expired() {
-  const TimePoint now = Clock::now();
+void EngineLoop::refuse_expired(TimePoint now) {
   for (AcceptedRequest& request : inbox_.take_expired(now)) {
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - request.arrival);
     request.sink(make_error(ErrorCode::kUnavailable, "no room before the deadline: waited {} ms for {} positions",

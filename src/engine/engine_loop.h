@@ -65,11 +65,11 @@ class EngineLoop {
   void run();
   void apply_cancellations();
   void run_jobs();
-  void admit();
+  void admit(TimePoint now);
   bool waits_for_prefix(Choices& choices);
   bool try_admit(RequestId first, Choices& choices, TimePoint now);
   std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
-  void refuse_expired();
+  void refuse_expired(TimePoint now);
   void step();
   void take_results(const std::vector<StepPart>& parts);
   void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);

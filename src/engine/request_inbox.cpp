@@ -22,6 +22,7 @@ Result<std::vector<RequestId>> RequestInbox::push(std::vector<Group> groups, Tim
     TRY(queue_.push({first, pages, deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
     for (AcceptedRequest& choice : choices) {
       choice.id = next_id_++;
+      choice.deadline = deadline;
       ids.push_back(choice.id);
       live_.insert(choice.id);
     }

@@ -33,6 +33,7 @@ struct AcceptedRequest {
   EventSink sink;
   TimePoint arrival;
   PrefixUse prefix;
+  TimePoint deadline = TimePoint::max();  ///< of its admission
 };
 
 /// Answers to one prompt that are admitted together: the first computes it, the others take it up where it ends.

@@ -8,6 +8,17 @@ namespace {
 
 /// Tokens between two snapshots of the state in a prompt without boundaries.
 constexpr int64_t kSnapshotInterval = 2048;
+/// Tokens at least between two message ends that get one: each ends a step of the prompt.
+constexpr int64_t kLeastBetweenSnapshots = 64;
+
+/// The last of several boundaries that lie close together.
+std::vector<int64_t> thinned(std::span<const int64_t> boundaries) {
+  std::vector<int64_t> kept;
+  for (auto boundary = boundaries.rbegin(); boundary != boundaries.rend(); ++boundary) {
+    if (kept.empty() || kept.back() - *boundary >= kLeastBetweenSnapshots) kept.push_back(*boundary);
+  }
+  return kept;
+}
 
 }  // namespace
 
@@ -15,12 +26,14 @@ PagedRequest::PagedRequest(KvLease lease, PagedStore& store, PrefixCache* cache,
                            int64_t n_common)
     : lease_(std::move(lease)), store_(store), cache_(cache), space_(demand.space), n_reused_(lease_.length()) {
   if (cache_ == nullptr) return;
-  branches_.insert(demand.boundaries.begin(), demand.boundaries.end());
   branches_.insert(n_common);
   if (!has_state()) {
+    branches_.insert(demand.boundaries.begin(), demand.boundaries.end());
     branches_.insert(demand.n_prompt);
     return;
   }
+  const std::vector<int64_t> boundaries = thinned(demand.boundaries);
+  branches_.insert(boundaries.begin(), boundaries.end());
   branches_.insert(demand.n_prompt - 1);  // an exact repeat computes the last token, a longer prompt one more
   for (int64_t n = kSnapshotInterval; n < demand.n_prompt; n += kSnapshotInterval) branches_.insert(n);
 }

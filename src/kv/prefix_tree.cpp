@@ -488,11 +488,14 @@ void PrefixTree::evict_window(size_t kind, int64_t n) {
 }
 
 void PrefixTree::evict_states(int64_t n) {
+  const auto is_idle = [&](const StateSnapshot& state) { return state_pool().n_holders(state.page) == 1; };
   for (; n > 0; --n) {
-    CHECK(!with_states_.empty(), "idle snapshots are somewhere");
-    PrefixNode& node = *with_states_.begin()->node;
+    const auto oldest = std::ranges::find_if(
+        with_states_, [&](const Use& use) { return std::ranges::any_of(use.node->states, is_idle); });
+    CHECK(oldest != with_states_.end(), "idle snapshots are somewhere");
+    PrefixNode& node = *oldest->node;
     unindex(node);
-    drop_state(node, 0);
+    drop_state(node, static_cast<size_t>(std::ranges::find_if(node.states, is_idle) - node.states.begin()));
     index(node);
     if (!has_full_) trim(&node);
   }

@@ -12,6 +12,7 @@ namespace ferrox {
 namespace {
 
 using testing::EventLog;
+using testing::FakeModel;
 using testing::judge_ids;
 using testing::make_request;
 using testing::Rig;
@@ -122,9 +123,14 @@ TEST(PrefixSharing, NamespacesAreApart) {
 
 /// Requests that arrive while the first computes what they share.
 TEST(PrefixSharing, ThoseThatArriveTogetherComputeTheirPrefixOnce) {
-  for (const int window : {0, 6}) {
-    SCOPED_TRACE(window);
-    CountingRig rig({.n_pages = 100, .n_parallel = 8, .batch_rows = 16, .window = window});
+  for (const int kind : {0, 6, -1}) {
+    SCOPED_TRACE(kind);
+    CountingRig rig({.n_pages = 100,
+                     .n_parallel = 8,
+                     .batch_rows = 16,
+                     .window = std::max(kind, 0),
+                     .state = kind < 0 ? FakeModel::State::kRecurrent : FakeModel::State::kNone,
+                     .n_states = 40});
     const std::vector<int32_t> prefix = tokens(66, 1);
     std::vector<GenerationRequest> requests;
     for (int32_t i = 0; i < 16; ++i) requests.push_back(make_request(joined(prefix, tokens(5, 100 + i)), 3));
@@ -166,12 +172,64 @@ TEST(PrefixSharing, AFullCacheGivesWay) {
   }
 }
 
+/// A request that can't wait for room can't wait for a prefix either.
+TEST(PrefixSharing, WhoCantWaitComputesItsPrefixItself) {
+  testing::Gate gate;
+  Rig rig({.n_pages = 100, .batch_rows = 8});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  const std::vector<int32_t> prefix = tokens(60, 1);
+  const GenerationRequest first = make_request(joined(prefix, tokens(5, 2)), 3);
+  GenerationRequest second = make_request(joined(prefix, tokens(5, 3)), 3);
+  second.timeout_ms = 0;
+  EventLog first_log = rig.submit(first);
+  gate.wait_for_arrivals(1);
+  EventLog second_log = rig.submit(second);
+  gate.open();
+  expect_answer(first_log, first);
+  expect_answer(second_log, second);
+  rig.expect_at_rest();
+}
+
+TEST(PrefixSharing, ARecurrentModelGoesOnBehindASnapshot) {
+  CountingRig rig({.state = FakeModel::State::kRecurrent});
+  const GenerationRequest first = make_request(tokens(30, 1), 6);
+  EventLog log = rig.submit(first);
+  expect_answer(log, first);
+  EventLog repeated = rig.submit(first);
+  expect_answer(repeated, first);
+  EXPECT_EQ(repeated.done().usage.cached_tokens, 29) << "at second sight";
+  const GenerationRequest second = make_request(joined(joined(first.prompt, log.ids()), tokens(7, 2)), 5);
+  EventLog next = rig.submit(second);
+  expect_answer(next, second);
+  EXPECT_EQ(next.done().usage.cached_tokens, 35);
+  rig.expect_at_rest();
+}
+
+/// Aborted requests give back every kind of what they held.
+TEST(PrefixSharing, CancelledRequestsLeakNoStates) {
+  Rig rig({.n_pages = 60, .state = FakeModel::State::kRecurrent, .n_states = 5});
+  for (int32_t i = 0; i < 60; ++i) {
+    EventLog log = rig.submit(make_request(tokens(20, i % 7), 8));
+    rig.loop->cancel(rig.last_id);
+    ASSERT_FALSE(log.wait().empty());
+  }
+  const GenerationRequest request = make_request(tokens(20, 3), 8);
+  EventLog log = rig.submit(request);
+  expect_answer(log, request);
+  rig.expect_at_rest();
+}
+
 /// Random conversations that begin alike, branch, are cancelled and meet a store that holds few of them.
 TEST(PrefixSharing, RandomSchedulesGiveTheJudgesAnswers) {
   for (const int window : {0, 6}) {
-    for (uint32_t seed = 1; seed <= 4; ++seed) {
+    for (uint32_t seed = 1; seed <= 8; ++seed) {
       SCOPED_TRACE(fmt::format("window {}, seed {}", window, seed));
-      Rig rig({.n_pages = seed % 2 == 0 ? 90 : 40, .batch_rows = 12, .window = window, .slide_interval = 8});
+      Rig rig({.n_pages = seed % 2 == 0 ? 90 : 40,
+               .batch_rows = 12,
+               .window = window,
+               .slide_interval = 8,
+               .state = seed > 4 ? FakeModel::State::kRecurrent : FakeModel::State::kNone,
+               .n_states = seed > 6 ? 20 : 5});
       std::mt19937 random(seed);
       std::vector<std::vector<int32_t>> histories = {tokens(20, 1)};
       std::vector<std::pair<GenerationRequest, EventLog>> sent;

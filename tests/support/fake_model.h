@@ -21,7 +21,9 @@ class FakeModel : public Model {
   static constexpr int32_t kVocab = 64;
   static constexpr int32_t kPoison = 63;  ///< a sequence that holds it has NaN logits
 
-  explicit FakeModel(int32_t max_batch_rows = 64, int64_t context_length = 256, int window = 0)
+  enum class State { kNone, kRecurrent };
+  explicit FakeModel(int32_t max_batch_rows = 64, int64_t context_length = 256, int window = 0,
+                     State state = State::kNone)
       : max_batch_rows_(max_batch_rows) {
     shape_.architecture = "fake";
     shape_.n_vocab = kVocab;
@@ -31,6 +33,7 @@ class FakeModel : public Model {
     shape_.kv_layers = {{.n_kv_heads = 2, .k_dim = 3, .v_dim = 2},
                         {.n_kv_heads = 1, .k_dim = 2, .v_dim = 4, .window = window}};
     kinds_ = attention_kinds(shape_.kv_layers);
+    if (state == State::kRecurrent) shape_.state_floats = 2;
   }
 
   /// Called before every pass, on the engine thread.
@@ -45,13 +48,16 @@ class FakeModel : public Model {
     size_t row = 0;
     size_t n_logit_rows = 0;
     for (const BatchSegment& segment : batch.segments) {
+      const bool is_continuous = scan_state(kv, segment, batch.tokens.subspan(row));
       for (int32_t i = 0; i < segment.n_rows; ++i)
         write_row(kv, segment, segment.first_position + i, batch.tokens[row + static_cast<size_t>(i)]);
       for (int32_t i = 0; i < segment.n_rows; ++i, ++row) {
         const bool wanted =
             n_logit_rows < batch.logit_rows.size() && batch.logit_rows[n_logit_rows] == static_cast<int32_t>(row);
         if (!wanted) continue;
-        fill_logits(read_sequence(kv, segment, segment.first_position + i + 1), logits + n_logit_rows * kVocab);
+        std::vector<int32_t> sequence = read_sequence(kv, segment, segment.first_position + i + 1);
+        if (!is_continuous) sequence.push_back(kPoison);
+        fill_logits(sequence, logits + n_logit_rows * kVocab);
         ++n_logit_rows;
       }
     }
@@ -72,6 +78,35 @@ class FakeModel : public Model {
   }
 
  private:
+  /// A state is the number of tokens and a hash of them; false when it isn't that of the rows before the segment.
+  bool scan_state(std::span<const KvLayerView> kv, const BatchSegment& segment, std::span<const int32_t> tokens) const {
+    if (shape_.state_floats == 0) return true;
+    const auto n_before = static_cast<float>(segment.first_position);
+    float expected = 0;
+    for (int64_t position = 0; position < segment.first_position; ++position) {
+      expected = scan(expected, token_at(kv.front(), segment, position));
+    }
+    const bool is_continuous = segment.state[0] == n_before && segment.state[1] == expected;
+    for (int32_t i = 0; i < segment.n_rows; ++i) {
+      segment.state[0] += 1;
+      segment.state[1] = scan(segment.state[1], tokens[static_cast<size_t>(i)]);
+    }
+    return is_continuous;
+  }
+
+  /// As the first layer has it, which attends to everything.
+  int32_t token_at(const KvLayerView& layer, const BatchSegment& segment, int64_t position) const {
+    const PageTable table = segment.pages[static_cast<size_t>(kinds_.of_layer.front())];
+    const int32_t page = table[static_cast<size_t>(position / layer.page_rows)];
+    float value = 0;
+    std::memcpy(&value, layer.k_row(page, 0, static_cast<int>(position % layer.page_rows)), sizeof value);
+    return static_cast<int32_t>(value);
+  }
+
+  static float scan(float hash, int32_t token) {
+    return static_cast<float>(mix(static_cast<uint64_t>(hash) * 64 + static_cast<uint64_t>(token)) & 0xfffff);
+  }
+
   static uint64_t mix(uint64_t z) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;

@@ -31,11 +31,13 @@ struct RigShape {
   int64_t trained_context = 256;
   int32_t call_opener = -1;
   PrefixCaching caching = PrefixCaching::kOn;
+  FakeModel::State state = FakeModel::State::kNone;
+  int32_t n_states = 12;
 };
 
 /// A model with an engine around it.
 struct Rig {
-  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows, shape.trained_context, shape.window) {
+  explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows, shape.trained_context, shape.window, shape.state) {
     loop.emplace(model, fake_vocabulary(), memory_of(shape),
                  EngineLoopOptions{.n_threads = 1,
                                    .context_length = shape.context_length,
@@ -48,7 +50,8 @@ struct Rig {
   }
 
   std::unique_ptr<KvMemory> memory_of(const RigShape& shape) const {
-    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32};
+    const KvLayout layout{model.shape().kv_layers, shape.page_rows, DType::kF32, DType::kF32,
+                          model.shape().state_floats};
     if (shape.storage == KvStorage::kContiguous) {
       return *ContiguousMemory::create(layout, shape.context_length, shape.batch_rows);
     }
@@ -56,6 +59,7 @@ struct Rig {
     terms.chunk_rows = shape.batch_rows;
     terms.slide_interval = shape.slide_interval;
     terms.n_pages.assign(terms.windows.size(), shape.n_pages);
+    if (terms.has_state()) terms.n_pages.back() = shape.n_states;
     return *PagedMemory::create(layout, terms, shape.caching);
   }
 
