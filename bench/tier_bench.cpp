@@ -70,7 +70,9 @@ struct Prefix {
     for (size_t i = 0; i < kPages; ++i) keys.push_back(next_key(keys.back(), page(i)));
   }
   std::span<const int32_t> page(size_t i) const { return std::span(tokens).subspan(i * kPageRows, kPageRows); }
-  EntryName name(size_t i) const { return {EntryKind::kPage, keys[i + 1], keys[i], page(i)}; }
+  EntryName name(size_t i) const {
+    return {EntryKind::kPage, keys[i + 1], keys[i], page(i), static_cast<int64_t>(i) * kPageRows};
+  }
 };
 
 struct Folder {

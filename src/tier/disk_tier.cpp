@@ -7,7 +7,6 @@
 #include "tier/file_io.h"
 
 namespace ferrox {
-
 namespace {
 
 /// Worth that may be lost with the process: files aren't stamped with each use.
@@ -22,7 +21,7 @@ constexpr uint64_t kQueueBytes = 256;
 Result<std::unique_ptr<DiskTier>> DiskTier::open(const TierLayout& layout, const DiskTierOptions& options) {
   TRY_ASSIGN(Folder folder, Folder::open(options.folder));
   if (!folder.try_lock()) {
-    log().warn("prefix cache: {}: another process writes here; it is read only until that one ends",
+    log().warn("prefix cache: {}: another process writes here, or nobody may; read only for now",
                options.folder.string());
   }
   std::unique_ptr<DiskTier> tier(new DiskTier(layout, options, std::move(folder)));
@@ -50,7 +49,7 @@ DiskTier::~DiskTier() {
   while (IndexEntry* const leaf = index_.least_valuable()) forget(*leaf);
 }
 
-// Two files of one key are left by a kill between writing the fuller one and removing the other.
+// Of two files of one key, which only somebody else can have put there, the one with more parts counts.
 Result<void> DiskTier::scan() {
   TRY_ASSIGN(const auto files, folder_.files());
   const std::lock_guard lock(mutex_);

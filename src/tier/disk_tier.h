@@ -101,7 +101,7 @@ class DiskTier {
   void become_writer(Lock& lock);
   void write(const Job& job, Lock& lock);
   bool replace_smaller(const EntryFileName& name, Lock& lock);
-  bool make_room(uint64_t size_bytes, const PageKey* keep, Lock& lock);
+  bool make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock);
   void evict(IndexEntry& entry, Lock& lock);
   bool remove_file(const EntryFileName& name, Origin origin) const;
   void note_failure(const EntryFileName& name, const Error& why);

@@ -42,7 +42,7 @@ void DiskTier::become_writer(Lock& lock) {
   shall_evict_ = true;
   lock.unlock();
   if (const auto done = scan(); !done) log().warn("prefix cache: {}", done.error().message);
-  log().info("prefix cache: {}: the other process has ended; writing here from now on", options_.folder.string());
+  log().info("prefix cache: {}: nobody else writes here any more; writing from now on", options_.folder.string());
   lock.lock();
 }
 
@@ -50,7 +50,8 @@ void DiskTier::write(const Job& job, Lock& lock) {
   const EntryFileName name = file_name_of(*job.entry);
   const uint64_t size_bytes = entry_file_bytes(layout_, name.n_tokens, name.parts);
   if (!replace_smaller(name, lock)) return;
-  if (!make_room(size_bytes, &name.parent, lock)) {
+  const EntryName entry_name = job.entry->name();
+  if (!make_room(size_bytes, &entry_name, lock)) {
     ++counts_.n_dropped;
     return;
   }
@@ -79,9 +80,9 @@ bool DiskTier::replace_smaller(const EntryFileName& name, Lock& lock) {
   return true;
 }
 
-bool DiskTier::make_room(uint64_t size_bytes, const PageKey* keep, Lock& lock) {
+bool DiskTier::make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock) {
   while (file_bytes_ + size_bytes > budget_bytes_) {
-    IndexEntry* const leaf = index_.least_valuable(keep);
+    IndexEntry* const leaf = for_entry == nullptr ? index_.least_valuable() : index_.least_valuable_for(*for_entry);
     if (leaf == nullptr) return false;
     evict(*leaf, lock);
     ++counts_.n_evicted;

@@ -146,7 +146,8 @@ std::vector<std::byte> encode_entry_header(const TierLayout& layout, const TierE
 }
 
 Result<EntryHeader> parse_entry_header(std::span<const std::byte> bytes, const TierLayout& layout) {
-  TRY_ASSIGN(auto in, HeaderReader::open(bytes, kEntryMagic, layout));
+  TRY_ASSIGN(auto in, HeaderReader::open(bytes, kEntryMagic));
+  TRY(expect_layout(in.layout(), layout));
   const auto fields = in.take<EntryFields>();
   EntryHeader header{.name = {.kind = static_cast<EntryKind>(fields.kind),
                               .key = fields.key,

@@ -22,24 +22,6 @@ Error corrupt(std::string_view what, uint64_t expected, uint64_t found) {
   return make_error(ErrorCode::kCorrupt, "header: {}: expected {}, found {}", what, expected, found);
 }
 
-/// What was written for another model or layout is a good file, though of no use.
-Result<void> expect_layout(const Prefix& prefix, std::span<const uint64_t> part_bytes, const TierLayout& layout) {
-  if (prefix.model != layout.model) {
-    return make_error(ErrorCode::kUnsupported, "header: expected rows of this model ({}...), found another's ({}...)",
-                      to_hex(layout.model).substr(0, 16), to_hex(prefix.model).substr(0, 16));
-  }
-  if (prefix.page_rows != static_cast<uint32_t>(layout.page_rows)) {
-    return make_error(ErrorCode::kUnsupported, "header: expected pages of {} rows, found {}", layout.page_rows,
-                      prefix.page_rows);
-  }
-  for (size_t i = 0; i < part_bytes.size(); ++i) {
-    if (part_bytes[i] == layout.part_bytes[i]) continue;
-    return make_error(ErrorCode::kUnsupported, "header: part {}: expected {} bytes, found {}", i, layout.part_bytes[i],
-                      part_bytes[i]);
-  }
-  return {};
-}
-
 }  // namespace
 
 HeaderWriter::HeaderWriter(std::string_view magic, const TierLayout& layout, uint64_t header_bytes)
@@ -70,8 +52,7 @@ std::vector<std::byte> HeaderWriter::finish() {
   return std::move(bytes_);
 }
 
-Result<HeaderReader> HeaderReader::open(std::span<const std::byte> bytes, std::string_view magic,
-                                        const TierLayout& layout) {
+Result<HeaderReader> HeaderReader::open(std::span<const std::byte> bytes, std::string_view magic) {
   if (!has_magic(bytes, magic)) return make_error(ErrorCode::kUnsupported, "expected a file of ferrox, found another");
   if (bytes.size() < kHeaderPrefixBytes + kChecksumBytes) {
     return corrupt("bytes", kHeaderPrefixBytes + kChecksumBytes, bytes.size());
@@ -88,13 +69,33 @@ Result<HeaderReader> HeaderReader::open(std::span<const std::byte> bytes, std::s
   if (prefix.zero != 0) return corrupt("padding", 0, prefix.zero);
   HeaderReader reader(fields);
   reader.take<Prefix>();
-  const auto part_bytes = reader.take_all<uint64_t>(prefix.n_parts);
-  if (reader.is_short_) return corrupt("parts", layout.part_bytes.size(), prefix.n_parts);
-  if (prefix.n_parts != layout.part_bytes.size()) {
-    return make_error(ErrorCode::kUnsupported, "header: expected {} parts, found {}", layout.n_parts(), prefix.n_parts);
+  reader.layout_ = {.model = prefix.model,
+                    .page_rows = static_cast<int32_t>(prefix.page_rows),
+                    .part_bytes = reader.take_all<uint64_t>(prefix.n_parts)};
+  if (const auto valid = validate_tier_layout(reader.layout_); !valid) {
+    return make_error(ErrorCode::kCorrupt, "header: {}", valid.error().message);
   }
-  TRY(expect_layout(prefix, part_bytes, layout));
   return reader;
+}
+
+Result<void> expect_layout(const TierLayout& found, const TierLayout& expected) {
+  if (found.model != expected.model) {
+    return make_error(ErrorCode::kUnsupported, "expected rows of this model ({}...), found another's ({}...)",
+                      to_hex(expected.model).substr(0, 16), to_hex(found.model).substr(0, 16));
+  }
+  if (found.page_rows != expected.page_rows) {
+    return make_error(ErrorCode::kUnsupported, "expected pages of {} rows, found {}", expected.page_rows,
+                      found.page_rows);
+  }
+  if (found.n_parts() != expected.n_parts()) {
+    return make_error(ErrorCode::kUnsupported, "expected {} parts, found {}", expected.n_parts(), found.n_parts());
+  }
+  for (size_t i = 0; i < expected.part_bytes.size(); ++i) {
+    if (found.part_bytes[i] == expected.part_bytes[i]) continue;
+    return make_error(ErrorCode::kUnsupported, "part {}: expected {} bytes, found {}", i, expected.part_bytes[i],
+                      found.part_bytes[i]);
+  }
+  return {};
 }
 
 std::optional<std::span<const std::byte>> HeaderReader::take_bytes(uint64_t n) {

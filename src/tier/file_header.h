@@ -65,8 +65,11 @@ class HeaderWriter {
 class HeaderReader {
  public:
   /// Errors: another magic (kUnsupported: not such a file), another version, a size or checksum that is wrong
-  /// (kCorrupt), another model or layout (kUnsupported). `bytes` is the whole header.
-  static Result<HeaderReader> open(std::span<const std::byte> bytes, std::string_view magic, const TierLayout& layout);
+  /// (kCorrupt). `bytes` is the whole header.
+  static Result<HeaderReader> open(std::span<const std::byte> bytes, std::string_view magic);
+
+  /// The layout that the file was written for.
+  const TierLayout& layout() const { return layout_; }
 
   template <class T>
   requires std::is_trivially_copyable_v<T> T take() {
@@ -99,7 +102,11 @@ class HeaderReader {
   std::span<const std::byte> bytes_;  ///< without the checksum
   uint64_t offset_ = 0;
   bool is_short_ = false;
+  TierLayout layout_;
 };
+
+/// Errors: another model or layout than expected (kUnsupported): a good file, though of no use.
+Result<void> expect_layout(const TierLayout& found, const TierLayout& expected);
 
 /// Whether a file that begins with these bytes is of this kind at all; one that isn't is nobody's to touch.
 bool has_magic(std::span<const std::byte> bytes, std::string_view magic);

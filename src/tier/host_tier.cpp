@@ -56,7 +56,7 @@ bool HostTier::reserve(const EntryName& name, PartMask parts) {
   }
   if (same != nullptr) drop(*same);
   while (!fits(size_bytes)) {
-    IndexEntry* const leaf = index_.least_valuable(&name.parent);
+    IndexEntry* const leaf = index_.least_valuable_for(name);
     if (leaf == nullptr) {
       ++counts_.n_dropped;
       return false;

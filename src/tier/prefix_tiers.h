@@ -63,7 +63,8 @@ class PrefixTiers {
   bool stores_anything() const;
 
   /// Copies an entry here, on the calling thread; never waits for a disk. One that is held with fewer parts is
-  /// replaced. Put a prefix's pages in order: what is missing ends a match. CHECKs parts against the layout.
+  /// replaced. Put a prefix's pages in order: one that continues what isn't held makes nothing else go. CHECKs parts
+  /// against the layout.
   PutOutcome put(const EntryName& name, std::span<const PartSource> parts);
 
   /// The parts held of keys[0], keys[1], ... up to the first key that isn't held at all. Changes nothing.

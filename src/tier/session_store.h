@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -32,7 +33,7 @@ Result<SessionId> parse_session_id(std::string_view hex);
 struct SessionPart {
   int32_t page;
   int part;
-  friend bool operator==(const SessionPart&, const SessionPart&) = default;
+  friend auto operator<=>(const SessionPart&, const SessionPart&) = default;
 };
 
 struct SessionSource {
@@ -85,8 +86,10 @@ class SessionStore {
   /// Bytes of the file that this would be.
   uint64_t file_bytes(size_t n_tokens, std::span<const SessionPart> parts) const;
 
-  /// Writes a session beside and renames it, under a fresh id or over the one given. Errors: more than the budget
-  /// leaves, and whatever the system refuses; what was there before stays then.
+  /// Writes a session beside and renames it, under a fresh id or over the one given. Parts ascend, and pieces have the
+  /// layout's bytes (CHECKed). Errors: more than the budget leaves beside what is there (kMemoryBudget), another
+  /// process that saves here (kUnavailable), a file of that id that isn't ours, what the system refuses. What was there
+  /// stays then.
   Result<SessionId> save(std::span<const int32_t> tokens, int64_t n_rows, std::span<const SessionSource> parts,
                          const std::optional<SessionId>& over);
 
@@ -96,7 +99,7 @@ class SessionStore {
   /// Sessions of any model in the folder, newest first; damaged ones are left out.
   std::vector<SessionSummary> list() const;
 
-  /// Errors: no such session.
+  /// Errors: no such session, a file that isn't ours.
   Result<void> erase(const SessionId& id);
 
   uint64_t size_bytes() const;  ///< of all files

@@ -13,8 +13,15 @@ constexpr int32_t kMaxPageRows = 65'536;
 /// Keeps sums of sizes far from 64 bits; no machine has as much.
 constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 48;
 
-/// What the heap adds to a block of n bytes at most: a header, and rounding to 16.
-constexpr uint64_t heap_bytes(uint64_t n) { return n == 0 ? 0 : n + 24; }
+/// What a block of n bytes takes of the heap at most: a header and rounding to 16, or to whole pages where it is
+/// mapped.
+constexpr uint64_t heap_bytes(uint64_t n) {
+  constexpr uint64_t kMappedFrom = 128 << 10;
+  return n == 0 ? 0 : n + (n < kMappedFrom ? 24 : 4096 + 24);
+}
+
+/// Counts of a shared pointer, which lie beside the entry.
+constexpr uint64_t kSharedBytes = 16;
 
 template <class Part>
 PartMask mask_of_parts(std::span<const Part> parts) {
@@ -68,7 +75,11 @@ PartMask mask_of(std::span<const PartSource> parts) { return mask_of_parts(parts
 PartMask mask_of(std::span<const PartTarget> parts) { return mask_of_parts(parts); }
 
 TierEntry::TierEntry(const TierLayout& layout, const EntryName& name, std::span<const PartSource> parts)
-    : kind_(name.kind), key_(name.key), parent_(name.parent), tokens_(name.tokens.begin(), name.tokens.end()) {
+    : kind_(name.kind),
+      key_(name.key),
+      parent_(name.parent),
+      tokens_(name.tokens.begin(), name.tokens.end()),
+      n_before_(name.n_before) {
   int last = -1;
   for (const PartSource& source : parts) {
     CHECK(source.part > last && source.part < layout.n_parts(), "parts ascend and are the layout's");
@@ -86,12 +97,13 @@ TierEntry::TierEntry(const TierLayout& layout, const EntryName& name, std::span<
 }
 
 uint64_t TierEntry::memory_bytes(const TierLayout& layout, size_t n_tokens, PartMask parts) {
-  return heap_bytes(sizeof(TierEntry)) + heap_bytes(n_tokens * sizeof(int32_t)) +
+  return heap_bytes(sizeof(TierEntry) + kSharedBytes) + heap_bytes(n_tokens * sizeof(int32_t)) +
          heap_bytes(bytes_of_parts(layout, parts));
 }
 
 uint64_t TierEntry::memory_bytes() const {
-  return heap_bytes(sizeof(TierEntry)) + heap_bytes(tokens_.size() * sizeof(int32_t)) + heap_bytes(size_bytes_);
+  return heap_bytes(sizeof(TierEntry) + kSharedBytes) + heap_bytes(tokens_.size() * sizeof(int32_t)) +
+         heap_bytes(size_bytes_);
 }
 
 std::span<const std::byte> TierEntry::part(const TierLayout& layout, int part) const {

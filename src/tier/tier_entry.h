@@ -44,6 +44,7 @@ struct EntryName {
   PageKey key;
   PageKey parent;
   std::span<const int32_t> tokens;  ///< past the parent's page
+  int64_t n_before = 0;             ///< tokens up to the end of the parent's page; 0: the parent is the root
 };
 
 /// Where one part lies now: pieces in order, together the layout's bytes of that part (K and V of each layer, say).
@@ -67,7 +68,7 @@ class TierEntry {
   /// What one with these tokens and parts takes, itself included: known before it is made.
   static uint64_t memory_bytes(const TierLayout& layout, size_t n_tokens, PartMask parts);
 
-  EntryName name() const { return {kind_, key_, parent_, tokens_}; }
+  EntryName name() const { return {kind_, key_, parent_, tokens_, n_before_}; }
   PartMask parts() const { return parts_; }
   std::span<const std::byte> part(const TierLayout& layout, int part) const;
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_bytes_}; }  ///< of all parts, ascending
@@ -79,6 +80,7 @@ class TierEntry {
   PageKey key_;
   PageKey parent_;
   std::vector<int32_t> tokens_;
+  int64_t n_before_;
   uint64_t size_bytes_ = 0;
   std::unique_ptr<std::byte[]> bytes_;
 };

@@ -62,9 +62,13 @@ void TierIndex::become_leaf_if_childless(IndexEntry& entry) {
   if (entry.children.empty()) leaves_.insert(entry);
 }
 
-IndexEntry* TierIndex::least_valuable(const PageKey* keep) {
+IndexEntry* TierIndex::least_valuable() { return leaves_.empty() ? nullptr : &*leaves_.begin(); }
+
+IndexEntry* TierIndex::least_valuable_for(const EntryName& name) {
+  const IndexEntry* const parent = find(name.parent);
+  if (parent == nullptr && name.n_before > 0) return nullptr;
   for (IndexEntry& leaf : leaves_) {
-    if (keep == nullptr || leaf.name.key != *keep) return &leaf;
+    if (&leaf != parent) return &leaf;
   }
   return nullptr;
 }

@@ -57,8 +57,12 @@ class TierIndex {
   void insert(IndexEntry& entry);
   void erase(IndexEntry& entry);
 
-  /// The leaf of least worth that isn't `keep`, or nullptr.
-  IndexEntry* least_valuable(const PageKey* keep = nullptr);
+  /// The leaf of least worth, or nullptr.
+  IndexEntry* least_valuable();
+
+  /// The one that may go for an entry's sake, or nullptr: not what the entry continues, and none for an entry that
+  /// continues what isn't held, since nothing would find it.
+  IndexEntry* least_valuable_for(const EntryName& name);
 
   /// The longest held state of a prompt (PrefixTiers::find_state).
   std::optional<StateMatch> longest_state(std::span<const PageKey> keys, std::span<const int32_t> tokens,

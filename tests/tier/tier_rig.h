@@ -30,23 +30,27 @@ struct TestEntry {
   PageKey key;
   PageKey parent;
   std::vector<int32_t> tokens;
-  EntryName name() const { return {kind, key, parent, tokens}; }
+  int64_t n_before = 0;
+  EntryName name() const { return {kind, key, parent, tokens, n_before}; }
 };
 
 inline TestEntry page_after(const PageKey& parent, std::vector<int32_t> tokens) {
-  return {EntryKind::kPage, next_key(parent, tokens), parent, tokens};
+  return {EntryKind::kPage, next_key(parent, tokens), parent, tokens, 0};
 }
 inline TestEntry page_after(const PageKey& parent, int32_t seed) {
   return page_after(parent, std::vector<int32_t>{seed, seed + 1, seed + 2, seed + 3});
 }
 inline TestEntry state_after(const PageKey& parent, std::vector<int32_t> tokens) {
-  return {EntryKind::kState, state_key(parent, tokens), parent, tokens};
+  return {EntryKind::kState, state_key(parent, tokens), parent, tokens, 0};
 }
 
 /// Pages 0, 1, ... of one prompt.
 inline std::vector<TestEntry> chain_of(const PageKey& root, int32_t seed, int n_pages) {
   std::vector<TestEntry> out;
-  for (int i = 0; i < n_pages; ++i) out.push_back(page_after(i == 0 ? root : out.back().key, 1'000 * seed + 10 * i));
+  for (int i = 0; i < n_pages; ++i) {
+    out.push_back(page_after(i == 0 ? root : out.back().key, 1'000 * seed + 10 * i));
+    out.back().n_before = 4 * i;
+  }
   return out;
 }
 inline std::vector<PageKey> keys_of(std::span<const TestEntry> entries) {
