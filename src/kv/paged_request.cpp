@@ -26,14 +26,13 @@ PagedRequest::PagedRequest(KvLease lease, PagedStore& store, PrefixCache* cache,
                            int64_t n_common)
     : lease_(std::move(lease)), store_(store), cache_(cache), space_(demand.space), n_reused_(lease_.length()) {
   if (cache_ == nullptr) return;
-  branches_.insert(n_common);
+  add_branch(n_common);
   if (!has_state()) {
     branches_.insert(demand.boundaries.begin(), demand.boundaries.end());
     branches_.insert(demand.n_prompt);
     return;
   }
-  const std::vector<int64_t> boundaries = thinned(demand.boundaries);
-  branches_.insert(boundaries.begin(), boundaries.end());
+  for (const int64_t boundary : thinned(demand.boundaries)) add_branch(boundary);
   branches_.insert(demand.n_prompt - 1);  // an exact repeat computes the last token, a longer prompt one more
   for (int64_t n = kSnapshotInterval; n < demand.n_prompt; n += kSnapshotInterval) branches_.insert(n);
 }
@@ -55,8 +54,16 @@ int64_t PagedRequest::most_rows() const {
   return *next - length();
 }
 
+/// A state and a window must lie in one node of the tree. Inside a page of another sequence, whose window is gone, they
+/// can't: so where there are both, the last whole page is a branch too.
+void PagedRequest::add_branch(int64_t length) {
+  branches_.insert(length);
+  const bool has_window = std::ranges::any_of(store_.kinds().windows, [](int window) { return window > 0; });
+  if (has_state() && has_window) branches_.insert(length / store_.page_rows() * store_.page_rows());
+}
+
 void PagedRequest::expect_branch(int64_t length) {
-  if (cache_ != nullptr) branches_.insert(length);
+  if (cache_ != nullptr) add_branch(length);
 }
 
 void PagedRequest::observe_anchor(int64_t length) {

@@ -37,6 +37,7 @@ class PagedRequest : public RequestKv {
  private:
   PagedRequest(KvLease lease, const PagedRequest& sibling);
   bool has_state() const;
+  void add_branch(int64_t length);
   void publish_step(std::span<const int32_t> tokens, int64_t from);
   bool passes(const std::set<int64_t>& lengths, int64_t from) const;
   std::vector<int32_t> pages_at_branches(int kind, int64_t from) const;

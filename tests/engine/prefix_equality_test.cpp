@@ -108,7 +108,12 @@ void expect_reuse(Model& model, int32_t page_rows, uint32_t n_branches = 12) {
   const std::vector<int32_t> other = with_end(first, 37, random_tokens(model, 60, 5));
   reuse.turn(other, 80, {20, 37});
   reuse.turn(with_end(other, 37, random_tokens(model, 50, 6)), 70, {20, 37});
-  EXPECT_EQ(reuse.turn(with_end(other, 37, random_tokens(model, 50, 7)), 70, {20, 37}), 37) << "where a message ended";
+  // A state and a window inside a page of another sequence may lie at its start instead.
+  const bool has_both =
+      model.shape().state_floats > 0 && attention_kinds(model.shape().kv_layers).windows != std::vector{0};
+  const int64_t n_reused = reuse.turn(with_end(other, 37, random_tokens(model, 50, 7)), 70, {20, 37});
+  EXPECT_GE(n_reused, has_both ? 37 / page_rows * page_rows : 37) << "where a message ended";
+  EXPECT_LE(n_reused, 37);
   for (uint32_t i = 0; i < n_branches; ++i) {
     const size_t n_shared = 5 + 7 * i;
     reuse.turn(with_end(first, n_shared, random_tokens(model, 30, 20 + i)), static_cast<int64_t>(n_shared) + 20);
