@@ -21,8 +21,10 @@ constexpr uint64_t kQueueBytes = 256;
 Result<std::unique_ptr<DiskTier>> DiskTier::open(const TierLayout& layout, const DiskTierOptions& options) {
   TRY_ASSIGN(Folder folder, Folder::open(options.folder));
   if (!folder.try_lock()) {
-    log().warn("prefix cache: {}: another process writes here, or nobody may; read only for now",
-               options.folder.string());
+    log().warn(
+        "prefix cache: {}: another process writes here, or this one may not: entries are read and none added until "
+        "that ends",
+        options.folder.string());
   }
   std::unique_ptr<DiskTier> tier(new DiskTier(layout, options, std::move(folder)));
   TRY(tier->scan());
