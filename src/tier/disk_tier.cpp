@@ -134,11 +134,7 @@ void DiskTier::stage(const EntryName& name, PartMask parts, std::shared_ptr<cons
 
 PartMask DiskTier::use(const PageKey& key, double now_s) {
   const std::lock_guard lock(mutex_);
-  IndexEntry* const held = index_.find(key);
-  ++(held == nullptr ? counts_.n_misses : counts_.n_hits);
-  if (held == nullptr) return 0;
-  index_.use(*held, now_s);
-  return held->name.parts;
+  return index_.use(key, now_s, counts_);
 }
 
 std::optional<StateMatch> DiskTier::longest_state(std::span<const PageKey> keys, std::span<const int32_t> tokens,

@@ -94,11 +94,7 @@ std::shared_ptr<const TierEntry> HostTier::get(const PageKey& key) const {
 PartMask HostTier::use(const PageKey& key, double now_s) {
   if (budget_bytes_ == 0) return 0;
   const std::lock_guard lock(mutex_);
-  IndexEntry* const held = index_.find(key);
-  ++(held == nullptr ? counts_.n_misses : counts_.n_hits);
-  if (held == nullptr) return 0;
-  index_.use(*held, now_s);
-  return held->name.parts;
+  return index_.use(key, now_s, counts_);
 }
 
 std::optional<StateMatch> HostTier::longest_state(std::span<const PageKey> keys, std::span<const int32_t> tokens,

@@ -7,6 +7,14 @@
 
 namespace ferrox {
 
+PartMask TierIndex::use(const PageKey& key, double now_s, TierStats& counts) {
+  IndexEntry* const held = find(key);
+  ++(held == nullptr ? counts.n_misses : counts.n_hits);
+  if (held == nullptr) return 0;
+  use(*held, now_s);
+  return held->name.parts;
+}
+
 void TierIndex::use(IndexEntry& entry, double now_s) {
   const double worth_s = used_once_more(entry.worth_s, now_s, half_life_s_);
   const bool is_leaf = entry.LeafHook::is_linked();

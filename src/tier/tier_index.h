@@ -17,6 +17,7 @@
 
 #include "tier/entry_file.h"
 #include "tier/hash_chains.h"
+#include "tier/tier_stats.h"
 
 namespace ferrox {
 
@@ -52,6 +53,9 @@ class TierIndex {
 
   /// A use at now_s.
   void use(IndexEntry& entry, double now_s);
+
+  /// The parts held under a key that is looked for, a use and a hit of it; 0 and a miss when there is none.
+  PartMask use(const PageKey& key, double now_s, TierStats& counts);
 
   /// CHECKs that the key isn't held. Entries that continue it find it, if they came first.
   void insert(IndexEntry& entry);
