@@ -17,6 +17,7 @@ function(collect_registry room folder type header prefix kind)
     else()
       string(APPEND text "extern const ${type} ${prefix}_${name};\n")
       target_sources(room_${room} PRIVATE ${source})
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # such files name alike things alike
     endif()
     list(APPEND rows "&${prefix}_${name}")
   endforeach()
@@ -96,6 +97,7 @@ function(collect_isas folder)
     file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
     write_products(${name} products)
     add_library(kernels_${name} OBJECT ${sources} ${products})
+    set_target_properties(kernels_${name} PROPERTIES UNITY_BUILD OFF)  # each is as long as a compiler should take
     target_include_directories(kernels_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/gen
                                                        ${CMAKE_BINARY_DIR}/gen/${name})
     set(level -O3)

@@ -32,6 +32,7 @@ function(collect_tests folder)
       continue()
     endif()
     add_executable(${name}_test ${sources})
+    set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON)  # GoogleTest's headers are read once for eight files
     target_link_libraries(${name}_test PRIVATE room_${name} test_support GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE FERROX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME ${name} COMMAND ${name}_test)

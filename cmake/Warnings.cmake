@@ -7,10 +7,10 @@ endif()
 add_compile_options(-ffp-contract=off)
 if(FERROX_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ 12 at -O1 takes Asio's coroutine frames, whose new and delete are a pair, for mismatched.
+    # g++ 12 takes Asio's coroutine frames, whose new and delete are a pair, for mismatched.
     add_compile_options(-Wno-mismatched-new-delete)
   endif()
-  add_compile_options(-fsanitize=${FERROX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_compile_options(-fsanitize=${FERROX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${FERROX_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND FERROX_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=function)  # clang 14 can't assemble what it puts in front of coroutines

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace ferrox {
 namespace {
-
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 /// Allowed ids as Candidates wants them: ascending, each once.
 void normalise(std::vector<int32_t>& ids) {

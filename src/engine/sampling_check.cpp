@@ -1,11 +1,10 @@
 #include "engine/sampling_check.h"
 
-#include <limits>
+#include "engine/samplers/candidates.h"
 
 namespace ferrox {
 namespace {
 
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 constexpr float kMaxMagnitude = 1e6f;  // of any number of a request: far beyond use, far inside float
 constexpr size_t kMaxOrderLength = 64;
 

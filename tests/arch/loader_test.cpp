@@ -14,7 +14,7 @@ using testing::tiny_model;
 using testing::TinyFile;
 using testing::TinyModel;
 
-const std::vector<std::string>& families() {
+const std::vector<std::string>& plain_families() {
   static const std::vector<std::string> names = {"llama", "qwen2", "qwen3"};
   return names;
 }
@@ -43,7 +43,7 @@ class LoaderTest : public ::testing::Test {
 };
 
 TEST_F(LoaderTest, WholeFilesLoadAndSayWhatTheyAre) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : plain_families()) {
     TinyModel tiny{.architecture = family};
     const auto path = folder_ / "model.gguf";
     tiny_model(tiny).write(path);
@@ -74,7 +74,7 @@ TEST_F(LoaderTest, TiedOutputsAndExpertsLoad) {
 
 /// Every tensor in turn; only output.weight has a stand-in.
 TEST_F(LoaderTest, NoTensorMayBeMissing) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : plain_families()) {
     const TinyFile whole = tiny_model({.architecture = family, .n_layers = 1});
     for (const TinyFile::Tensor& tensor : whole.tensors) {
       TinyFile file = whole;
@@ -90,7 +90,7 @@ TEST_F(LoaderTest, NoTensorMayBeMissing) {
 }
 
 TEST_F(LoaderTest, NoTensorMayBeLeftOver) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : plain_families()) {
     TinyFile file = tiny_model({.architecture = family});
     file.add_floats("blk.1.attn_sinks.weight", {4}, {1, 2, 3, 4});
     expect_refused(file, {"blk.1.attn_sinks.weight", family + " family doesn't use it"});

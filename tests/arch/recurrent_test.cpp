@@ -18,12 +18,12 @@ using testing::SequencePages;
 using testing::tiny_model;
 using testing::TinyFile;
 
-const std::vector<std::string>& families() {
+const std::vector<std::string>& recurrent_families() {
   static const std::vector<std::string> names = {"mamba2", "falcon-h1", "lfm2", "qwen3next"};
   return names;
 }
 
-const std::vector<int32_t> kTokens = {3, 17, 0, 44, 29, 3, 3, 11, 40, 7, 21, 2, 2, 9, 33, 61, 18, 5, 5, 70};
+const std::vector<int32_t> kLongText = {3, 17, 0, 44, 29, 3, 3, 11, 40, 7, 21, 2, 2, 9, 33, 61, 18, 5, 5, 70};
 
 /// One of two texts on their ways through a model. Both have pages in one store, every second one.
 class Reader {
@@ -53,7 +53,7 @@ class Reader {
   int64_t n_done_ = 0;
 };
 
-SequencePages new_store(const Model& model) { return {model.shape(), 2 * std::ssize(kTokens), 4, DType::kF32}; }
+SequencePages new_store(const Model& model) { return {model.shape(), 2 * std::ssize(kLongText), 4, DType::kF32}; }
 
 /// Logits of the next n rows.
 std::vector<float> read_on(Model& model, Reader& reader, int64_t first, int32_t n, ThreadPool& pool) {
@@ -61,7 +61,7 @@ std::vector<float> read_on(Model& model, Reader& reader, int64_t first, int32_t 
   std::vector<int32_t> rows;
   for (int32_t i = 0; i < n; ++i) rows.push_back(i);
   std::vector<float> logits(static_cast<size_t>(n * model.shape().n_vocab));
-  const std::span<const int32_t> tokens(kTokens.data() + first, static_cast<size_t>(n));
+  const std::span<const int32_t> tokens(kLongText.data() + first, static_cast<size_t>(n));
   model.forward({tokens, {&segment, 1}, rows}, reader.views(), pool, logits.data());
   return logits;
 }
@@ -80,17 +80,17 @@ TEST(RecurrentModels, ShapesSayWhatASequenceHolds) {
 }
 
 TEST(RecurrentModels, ChunksAndThreadsDontChangeBits) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : recurrent_families()) {
     for (const DType dtype : {DType::kF32, DType::kQ5_0}) {
       SCOPED_TRACE(family);
       const LoadedModel loaded({.architecture = family, .weights = dtype, .n_layers = 4, .n_experts = 0});
       ThreadPool one(1);
-      const auto whole = run_sequence(*loaded.model, kTokens, {20}, 16, DType::kF32, one);
+      const auto whole = run_sequence(*loaded.model, kLongText, {20}, 16, DType::kF32, one);
       EXPECT_TRUE(std::all_of(whole.begin(), whole.end(), [](float logit) { return std::isfinite(logit); }));
       for (const int n_threads : {1, 2, 3}) {
         ThreadPool pool(n_threads);
-        EXPECT_EQ(run_sequence(*loaded.model, kTokens, {7, 1, 2, 10}, 4, DType::kF32, pool), whole) << n_threads;
-        EXPECT_EQ(run_sequence(*loaded.model, kTokens, even_chunks(20, 1), 1, DType::kF32, pool), whole) << n_threads;
+        EXPECT_EQ(run_sequence(*loaded.model, kLongText, {7, 1, 2, 10}, 4, DType::kF32, pool), whole) << n_threads;
+        EXPECT_EQ(run_sequence(*loaded.model, kLongText, even_chunks(20, 1), 1, DType::kF32, pool), whole) << n_threads;
       }
     }
   }
@@ -99,7 +99,7 @@ TEST(RecurrentModels, ChunksAndThreadsDontChangeBits) {
 /// After k tokens the state is copied; both copies go on to the same logits, and so does one whose pages are the
 /// other's.
 TEST(RecurrentModels, CopiesOfAStateGoOnAlike) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : recurrent_families()) {
     SCOPED_TRACE(family);
     const LoadedModel loaded({.architecture = family, .n_layers = 4});
     ThreadPool pool(2);
@@ -119,11 +119,11 @@ TEST(RecurrentModels, CopiesOfAStateGoOnAlike) {
 }
 
 TEST(RecurrentModels, SequencesOfOneBatchDontMeet) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : recurrent_families()) {
     SCOPED_TRACE(family);
     const LoadedModel loaded({.architecture = family});
     ThreadPool pool(2);
-    const auto whole = run_sequence(*loaded.model, kTokens, {20}, 4, DType::kF32, pool);
+    const auto whole = run_sequence(*loaded.model, kLongText, {20}, 4, DType::kF32, pool);
     const auto n_vocab = static_cast<size_t>(loaded.model->shape().n_vocab);
     const SequencePages store = new_store(*loaded.model);
     Reader a(*loaded.model, store, 0);
@@ -134,7 +134,7 @@ TEST(RecurrentModels, SequencesOfOneBatchDontMeet) {
       const BatchSegment segments[] = {a.next(4), b.next(4)};
       std::vector<int32_t> tokens;
       for (int twice = 0; twice < 2; ++twice) {
-        tokens.insert(tokens.end(), kTokens.begin() + done, kTokens.begin() + done + 4);
+        tokens.insert(tokens.end(), kLongText.begin() + done, kLongText.begin() + done + 4);
       }
       const std::vector<int32_t> rows = {0, 1, 2, 3, 4, 5, 6, 7};
       std::vector<float> logits(8 * n_vocab);
@@ -163,7 +163,7 @@ class RecurrentLoader : public ::testing::Test {
 };
 
 TEST_F(RecurrentLoader, NoTensorMayBeMissingOrLeftOver) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : recurrent_families()) {
     TinyFile whole = tiny_model({.architecture = family});
     EXPECT_EQ(load_error(whole), "");
     for (const TinyFile::Tensor& tensor : whole.tensors) {
@@ -183,7 +183,7 @@ TEST_F(RecurrentLoader, NoTensorMayBeMissingOrLeftOver) {
 
 /// Sizes of every key of recurrence: none, ones that divide nothing, and huge ones.
 TEST_F(RecurrentLoader, ImpossibleSizesAreRefused) {
-  for (const std::string& family : families()) {
+  for (const std::string& family : recurrent_families()) {
     const TinyFile whole = tiny_model({.architecture = family});
     for (const char* key : {"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank",
                             "ssm.group_count", "shortconv.l_cache"}) {

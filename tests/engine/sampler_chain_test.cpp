@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "engine/samplers/candidates.h"
 #include "engine/sampling_check.h"
 #include "support/fake_vocabulary.h"
 
@@ -18,7 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 using testing::fake_token_bytes;
 
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 constexpr int32_t kVocab = 10;
 constexpr int32_t kEnd = 9;
 

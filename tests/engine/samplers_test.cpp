@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -17,8 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
-
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 /// Slow and obvious: id -> probability, in double.
 using Distribution = std::map<int32_t, double>;

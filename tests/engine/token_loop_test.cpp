@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "engine/samplers/candidates.h"
 #include "support/fake_vocabulary.h"
 #include "text/utf8.h"
 
@@ -20,8 +21,6 @@ using testing::FakeModel;
 using ::testing::HasSubstr;
 using testing::kControlToken;
 using testing::kEndToken;
-
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 GenerationRequest greedy_request() {
   GenerationRequest request;

@@ -12,6 +12,7 @@
 
 #include "base/half.h"
 #include "kernels/guarded_memory.h"
+#include "kernels/rounding.h"
 #include "kernels/scalar_kv_row.h"
 #include "kernels/supported_isas.h"
 #include "support/random_weights.h"
@@ -21,9 +22,8 @@ namespace ferrox {
 namespace {
 
 using testing::Guarded;
-
-constexpr double kHalfUlp = 0x1p-24;
-constexpr double kExpError = 2e-7;
+using testing::kExpError;
+using testing::kHalfUlp;
 
 /// Query rows at positions [first, first + n_rows) over K and V of every position up to the last.
 struct Problem {

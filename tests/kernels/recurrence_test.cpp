@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/guarded_memory.h"
+#include "kernels/rounding.h"
 #include "kernels/supported_isas.h"
 #include "support/random_weights.h"
 
@@ -15,10 +16,9 @@ namespace ferrox {
 namespace {
 
 using testing::Guarded;
+using testing::kHalfUlp;
 using testing::random_floats;
 using Floats = std::vector<float>;
-
-constexpr double kHalfUlp = 0x1p-24;
 
 /// A number in double precision and the sum of the sizes that it is made of, by which roundings are judged.
 struct Sum {

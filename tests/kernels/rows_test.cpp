@@ -11,6 +11,7 @@
 
 #include "base/half.h"
 #include "kernels/guarded_memory.h"
+#include "kernels/rounding.h"
 #include "kernels/supported_isas.h"
 #include "support/random_weights.h"
 
@@ -18,9 +19,9 @@ namespace ferrox {
 namespace {
 
 using testing::Guarded;
+using testing::kExpError;
+using testing::kHalfUlp;
 
-constexpr double kHalfUlp = 0x1p-24;
-constexpr double kExpError = 2e-7;  ///< relative, as body/math.inl promises
 constexpr float kEpsilon = 1e-5f;
 
 struct Bounded {

@@ -16,8 +16,8 @@ namespace {
 using testing::ComputeFixture;
 using testing::multiply;
 
-constexpr int64_t kEmbd = 24;
-constexpr int64_t kFf = 40;
+constexpr int64_t kMlpEmbd = 24;
+constexpr int64_t kMlpFf = 40;
 
 /// Buffers for n_rows rows through n_used experts each.
 Buffers make_buffers(int64_t n_rows, int64_t n_experts, int64_t n_used, int64_t n_embd, int64_t n_ff) {
@@ -91,17 +91,17 @@ void expect_rows(const std::vector<float>& out, const std::vector<std::vector<do
 
 TEST(DenseMlp, EqualsTheFormula) {
   ComputeFixture fixture(2);
-  DenseMlp mlp{fixture.linear(DType::kF32, kEmbd, kFf, 1), fixture.linear(DType::kF32, kEmbd, kFf, 2),
-               fixture.linear(DType::kF32, kFf, kEmbd, 3)};
-  mlp.gate.bias = testing::random_floats(kFf, 0.5f, 4);
-  mlp.up.bias = testing::random_floats(kFf, 0.5f, 5);
+  DenseMlp mlp{fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 1), fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 2),
+               fixture.linear(DType::kF32, kMlpFf, kMlpEmbd, 3)};
+  mlp.gate.bias = testing::random_floats(kMlpFf, 0.5f, 4);
+  mlp.up.bias = testing::random_floats(kMlpFf, 0.5f, 5);
   mlp.down.scale = 1.5f;
-  const std::vector<float> x = testing::random_floats(3 * kEmbd, 1.0f, 6);
-  Buffers buffers = make_buffers(3, 0, 1, kEmbd, kFf);
-  const auto out = run_rows(fixture, buffers, kEmbd, x,
+  const std::vector<float> x = testing::random_floats(3 * kMlpEmbd, 1.0f, 6);
+  Buffers buffers = make_buffers(3, 0, 1, kMlpEmbd, kMlpFf);
+  const auto out = run_rows(fixture, buffers, kMlpEmbd, x,
                             [&](const Pass& pass, const float* in, float* o) { run_mlp(pass, mlp, in, o); });
   std::vector<std::vector<double>> want;
-  for (int64_t row = 0; row < 3; ++row) want.push_back(gated(mlp.gate, mlp.up, mlp.down, row_of(x, row, kEmbd)));
+  for (int64_t row = 0; row < 3; ++row) want.push_back(gated(mlp.gate, mlp.up, mlp.down, row_of(x, row, kMlpEmbd)));
   expect_rows(out, want);
 }
 
@@ -112,19 +112,19 @@ TEST(DenseMlp, ActivationsEqualTheirFormulas) {
       ComputeFixture fixture(2);
       DenseMlp mlp;
       mlp.activation = activation;
-      if (has_gate) mlp.gate = fixture.linear(DType::kF32, kEmbd, kFf, 1);
-      mlp.up = fixture.linear(DType::kF32, kEmbd, kFf, 2);
-      mlp.down = fixture.linear(DType::kF32, kFf, kEmbd, 3);
-      if (!has_gate) mlp.hidden_divisors = std::vector<float>(kFf, 1.25f);
-      std::vector<float> x = testing::random_floats(3 * kEmbd, 1.0f, 6);
-      for (int64_t i = 0; i < kEmbd; ++i) x[static_cast<size_t>(i)] *= 20.0f;  // past the clamps
-      Buffers buffers = make_buffers(3, 0, 1, kEmbd, kFf);
-      const auto out = run_rows(fixture, buffers, kEmbd, x,
+      if (has_gate) mlp.gate = fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 1);
+      mlp.up = fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 2);
+      mlp.down = fixture.linear(DType::kF32, kMlpFf, kMlpEmbd, 3);
+      if (!has_gate) mlp.hidden_divisors = std::vector<float>(kMlpFf, 1.25f);
+      std::vector<float> x = testing::random_floats(3 * kMlpEmbd, 1.0f, 6);
+      for (int64_t i = 0; i < kMlpEmbd; ++i) x[static_cast<size_t>(i)] *= 20.0f;  // past the clamps
+      Buffers buffers = make_buffers(3, 0, 1, kMlpEmbd, kMlpFf);
+      const auto out = run_rows(fixture, buffers, kMlpEmbd, x,
                                 [&](const Pass& pass, const float* in, float* o) { run_mlp(pass, mlp, in, o); });
       for (int64_t row = 0; row < 3; ++row) {
-        const auto want = through_mlp(mlp, row_of(x, row, kEmbd));
+        const auto want = through_mlp(mlp, row_of(x, row, kMlpEmbd));
         for (size_t i = 0; i < want.size(); ++i) {
-          const float got = out[static_cast<size_t>(row * kEmbd) + i];
+          const float got = out[static_cast<size_t>(row * kMlpEmbd) + i];
           EXPECT_NEAR(got, want[i], 20 * kBound) << "activation " << static_cast<int>(activation) << ", row " << row;
         }
       }
@@ -176,11 +176,11 @@ std::vector<float> run_moe(const ComputeFixture& fixture, const MoeMlp& mlp, con
 TEST(MoeMlp, EqualsTheFormula) {
   for (const int n_used : {1, 2, 3, 7}) {
     ComputeFixture fixture(2);
-    MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 7, n_used);
+    MoeMlp mlp = make_moe(fixture, DType::kF32, kMlpEmbd, kMlpFf, 7, n_used);
     mlp.up.scales = testing::random_floats(7, 1.0f, 8);
-    const std::vector<float> x = testing::random_floats(20 * kEmbd, 1.0f, 6);
+    const std::vector<float> x = testing::random_floats(20 * kMlpEmbd, 1.0f, 6);
     std::vector<std::vector<double>> want;
-    for (int64_t row = 0; row < 20; ++row) want.push_back(naive_moe(mlp, row_of(x, row, kEmbd)));
+    for (int64_t row = 0; row < 20; ++row) want.push_back(naive_moe(mlp, row_of(x, row, kMlpEmbd)));
     expect_rows(run_moe(fixture, mlp, x), want);
   }
 }
@@ -230,9 +230,9 @@ std::vector<double> naive_routed(const MoeMlp& mlp, const std::vector<double>& x
 }
 
 void expect_routed(const ComputeFixture& fixture, const MoeMlp& mlp) {
-  const std::vector<float> x = testing::random_floats(20 * kEmbd, 1.0f, 6);
+  const std::vector<float> x = testing::random_floats(20 * kMlpEmbd, 1.0f, 6);
   std::vector<std::vector<double>> want;
-  for (int64_t row = 0; row < 20; ++row) want.push_back(naive_routed(mlp, row_of(x, row, kEmbd)));
+  for (int64_t row = 0; row < 20; ++row) want.push_back(naive_routed(mlp, row_of(x, row, kMlpEmbd)));
   expect_rows(run_moe(fixture, mlp, x), want);
 }
 
@@ -240,7 +240,7 @@ TEST(MoeMlp, RoutingIsWhatItSays) {
   for (const Gating gating : {Gating::kSoftmax, Gating::kSigmoid}) {
     for (const bool normalised : {true, false}) {
       ComputeFixture fixture(2);
-      MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 8, 3);
+      MoeMlp mlp = make_moe(fixture, DType::kF32, kMlpEmbd, kMlpFf, 8, 3);
       mlp.routing.gating = gating;
       mlp.routing.normalised = normalised;
       mlp.routing.scale = 1.5f;
@@ -256,28 +256,28 @@ TEST(MoeMlp, RoutingIsWhatItSays) {
 
 TEST(MoeMlp, ExpertsMayHaveBiasesAndCompany) {
   ComputeFixture fixture(2);
-  MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 5, 2);
+  MoeMlp mlp = make_moe(fixture, DType::kF32, kMlpEmbd, kMlpFf, 5, 2);
   mlp.activation = Activation::kClampedSilu;
   mlp.router.bias = testing::random_floats(5, 0.5f, 20);
-  mlp.gate.biases = testing::random_floats(5 * kFf, 0.5f, 21);
-  mlp.up.biases = testing::random_floats(5 * kFf, 0.5f, 22);
-  mlp.down.biases = testing::random_floats(5 * kEmbd, 0.5f, 23);
+  mlp.gate.biases = testing::random_floats(5 * kMlpFf, 0.5f, 21);
+  mlp.up.biases = testing::random_floats(5 * kMlpFf, 0.5f, 22);
+  mlp.down.biases = testing::random_floats(5 * kMlpEmbd, 0.5f, 23);
   expect_routed(fixture, mlp);
-  mlp.shared = {fixture.linear(DType::kF32, kEmbd, kFf, 30), fixture.linear(DType::kF32, kEmbd, kFf, 31),
-                fixture.linear(DType::kF32, kFf, kEmbd, 32), Activation::kSilu};
+  mlp.shared = {fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 30), fixture.linear(DType::kF32, kMlpEmbd, kMlpFf, 31),
+                fixture.linear(DType::kF32, kMlpFf, kMlpEmbd, 32), Activation::kSilu};
   expect_routed(fixture, mlp);
-  mlp.shared_gate = fixture.linear(DType::kF32, kEmbd, 1, 33);
+  mlp.shared_gate = fixture.linear(DType::kF32, kMlpEmbd, 1, 33);
   expect_routed(fixture, mlp);
 }
 
 /// All experts equally probable: the lowest are taken, at equal weights.
 TEST(MoeMlp, TiesGoToTheLowerExpert) {
   ComputeFixture fixture(1);
-  MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 5, 2);
-  const std::vector<float> zeros(static_cast<size_t>(5 * kEmbd), 0.0f);
+  MoeMlp mlp = make_moe(fixture, DType::kF32, kMlpEmbd, kMlpFf, 5, 2);
+  const std::vector<float> zeros(static_cast<size_t>(5 * kMlpEmbd), 0.0f);
   mlp.router.weights = reinterpret_cast<const std::byte*>(zeros.data());
-  const std::vector<float> x = testing::random_floats(kEmbd, 1.0f, 6);
-  const auto row = row_of(x, 0, kEmbd);
+  const std::vector<float> x = testing::random_floats(kMlpEmbd, 1.0f, 6);
+  const auto row = row_of(x, 0, kMlpEmbd);
   std::vector<double> want(row.size(), 0.0);
   for (int64_t expert = 0; expert < 2; ++expert) {
     const auto out = gated(mlp.gate.expert(expert), mlp.up.expert(expert), mlp.down.expert(expert), row);
@@ -303,14 +303,14 @@ TEST(MoeMlp, ARowIsItsOwn) {
 /// NaN activations reach the router: some expert is still chosen, and the row shows them.
 TEST(MoeMlp, NanRowsStayTheirOwn) {
   ComputeFixture fixture(1);
-  const MoeMlp mlp = make_moe(fixture, DType::kF32, kEmbd, kFf, 5, 2);
-  std::vector<float> x = testing::random_floats(3 * kEmbd, 1.0f, 6);
+  const MoeMlp mlp = make_moe(fixture, DType::kF32, kMlpEmbd, kMlpFf, 5, 2);
+  std::vector<float> x = testing::random_floats(3 * kMlpEmbd, 1.0f, 6);
   const std::vector<float> clean = run_moe(fixture, mlp, x);
-  std::fill_n(x.begin() + kEmbd, kEmbd, std::nanf(""));
+  std::fill_n(x.begin() + kMlpEmbd, kMlpEmbd, std::nanf(""));
   const std::vector<float> out = run_moe(fixture, mlp, x);
-  EXPECT_TRUE(std::equal(out.begin(), out.begin() + kEmbd, clean.begin()));
-  EXPECT_TRUE(std::equal(out.begin() + 2 * kEmbd, out.end(), clean.begin() + 2 * kEmbd));
-  EXPECT_TRUE(std::isnan(out[kEmbd]));
+  EXPECT_TRUE(std::equal(out.begin(), out.begin() + kMlpEmbd, clean.begin()));
+  EXPECT_TRUE(std::equal(out.begin() + 2 * kMlpEmbd, out.end(), clean.begin() + 2 * kMlpEmbd));
+  EXPECT_TRUE(std::isnan(out[kMlpEmbd]));
 }
 
 }  // namespace

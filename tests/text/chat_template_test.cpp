@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "support/file_bytes.h"
 #include "support/vectors.h"
 
 namespace ferrox::testing {
@@ -175,13 +173,6 @@ TEST(ChatFitting, RefusesWhatIsNoConversation) {
   EXPECT_EQ(parsed(kPlain).render(conversation("x")).error().message, "messages: expected an array, found string");
   EXPECT_EQ(parsed(kPlain).render(conversation(Json::array({1}))).error().message,
             "messages[0]: expected an object, found number");
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 /// After fitting, a plain conversation with system message and text parts reaches every real template.

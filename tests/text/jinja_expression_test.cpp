@@ -12,7 +12,7 @@ struct Case {
   std::string printed;
 };
 
-const Json& variables() {
+const Json& python_variables() {
   static const Json json = {{"s", "Hello, Wörld"},
                             {"n", 7},
                             {"f", 2.5},
@@ -26,7 +26,9 @@ const Json& variables() {
 
 class Expressions : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Expressions, PrintsLikePython) { EXPECT_EQ(value_of(GetParam().expression, variables()), GetParam().printed); }
+TEST_P(Expressions, PrintsLikePython) {
+  EXPECT_EQ(value_of(GetParam().expression, python_variables()), GetParam().printed);
+}
 
 INSTANTIATE_TEST_SUITE_P(Precedence, Expressions,
                          ::testing::Values(Case{"1 + 2 * 3 - 4 // 3", "6"}, Case{"-7 // 2", "-4"}, Case{"-7 % 3", "2"},
@@ -98,9 +100,9 @@ TEST(JinjaErrors, TellTheTemplatesOwnWords) {
 
 TEST(JinjaErrors, RefuseToChangeListsAndDicts) {
   for (const char* expression : {"xs.append(1)", "xs.pop()", "d.update({})", "d.pop('a')", "xs.sort()"}) {
-    EXPECT_THAT(value_of(expression, variables()), ::testing::HasSubstr("is unsafe")) << expression;
+    EXPECT_THAT(value_of(expression, python_variables()), ::testing::HasSubstr("is unsafe")) << expression;
   }
-  EXPECT_EQ(value_of("xs.append is defined", variables()), "False");
+  EXPECT_EQ(value_of("xs.append is defined", python_variables()), "False");
 }
 
 TEST(JinjaClock, IsTheGivenOne) {

@@ -10,12 +10,12 @@
 namespace ferrox::testing {
 namespace {
 
-const Json& variables() {
+const Json& caller_variables() {
   static const Json json = {{"s", "user"}, {"pad", "  user  "}, {"list", {"a", "b"}}, {"d", {{"key", "value"}}}};
   return json;
 }
 
-std::string show(std::string_view source) { return marked(source, variables()); }
+std::string show(std::string_view source) { return marked(source, caller_variables()); }
 
 TEST(Origins, SurviveEveryOperation) {
   EXPECT_EQ(show("<{{ s }}>"), "<[user]>");

@@ -7,12 +7,12 @@
 namespace ferrox::testing {
 namespace {
 
-const Json& variables() {
+const Json& loop_variables() {
   static const Json json = {{"xs", {3, 1, 2}}, {"n", 7}, {"d", {{"a", 1}}}};
   return json;
 }
 
-std::string run(std::string_view source) { return render(source, variables()); }
+std::string run(std::string_view source) { return render(source, loop_variables()); }
 
 TEST(JinjaLoops, KnowWhereTheyAre) {
   EXPECT_EQ(run("{% for x in xs %}{{ loop.index }}/{{ loop.length }}{{ '.' if loop.last else ',' }}{% endfor %}"),

@@ -2,21 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "support/file_bytes.h"
 #include "support/vectors.h"
 #include "text/jinja_support.h"
 
 namespace ferrox::testing {
 namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 Json read_json(const std::filesystem::path& path) { return Json::parse(read_file(path)); }
 

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.h"
 
 namespace ferrox {
 namespace {
 
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 constexpr size_t kScanBlock = 64;  // floats whose maximum is compared at once: four vectors of AVX-512
 
 float block_max(const float* values, size_t n) {

@@ -11,6 +11,9 @@
 
 namespace ferrox {
 
+/// The logit of a token that can't be chosen.
+inline constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+
 struct Candidate {
   int32_t id;
   float logit;

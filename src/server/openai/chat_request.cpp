@@ -11,8 +11,6 @@
 namespace ferrox {
 namespace {
 
-using C = ChatRequest;
-
 /// What the template gets from elsewhere: the conversation, and the vocabulary.
 constexpr std::array<std::string_view, 4> kGivenVariables = {"messages", "add_generation_prompt", "bos_token",
                                                              "eos_token"};
@@ -24,13 +22,13 @@ bool chooses_nothing(const Json& value) { return value == "none" || value == "au
 
 bool is_text_only(const Json& value) { return value.is_array() && value.size() == 1 && value.front() == "text"; }
 
-ApiResult<void> read_messages(const Json& value, C& request) {
+ApiResult<void> read_messages(const Json& value, ChatRequest& request) {
   TRY(check_messages(value));
   request.messages = value;
   return {};
 }
 
-ApiResult<void> read_template_variables(const Json& value, C& request) {
+ApiResult<void> read_template_variables(const Json& value, ChatRequest& request) {
   if (!value.is_object()) return wrong_value("chat_template_kwargs", "an object", value);
   for (const auto& [name, variable] : value.items()) {
     const bool is_given = std::find(kGivenVariables.begin(), kGivenVariables.end(), name) != kGivenVariables.end();
@@ -43,17 +41,17 @@ ApiResult<void> read_template_variables(const Json& value, C& request) {
   return {};
 }
 
-ApiResult<void> read_reasoning_effort(const Json& value, C& request) {
+ApiResult<void> read_reasoning_effort(const Json& value, ChatRequest& request) {
   TRY_ASSIGN(const std::string effort, read_string("reasoning_effort", value, {1, 32}));
   request.template_variables["reasoning_effort"] = effort;
   return {};
 }
 
-const Field<C> kFields[] = {
+const Field<ChatRequest> kChatFields[] = {
     {"messages", read_messages, {}, "the conversation: role and content, text or text parts"},
-    {"logprobs", [](C& c) -> bool& { return c.logprobs; }, {}, "tell each token's log-probability"},
+    {"logprobs", [](ChatRequest& c) -> bool& { return c.logprobs; }, {}, "tell each token's log-probability"},
     {"top_logprobs",
-     [](C& c) -> int32_t& { return c.top_logprobs; },
+     [](ChatRequest& c) -> int32_t& { return c.top_logprobs; },
      {0, kMaxTopLogprobs},
      "and those of the N most likely; needs logprobs"},
     {"chat_template_kwargs", read_template_variables, {}, "further variables of the chat template"},
@@ -80,7 +78,7 @@ ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown) {
   if (!json) return invalid_request("", json.error().message);
   ParsedChat parsed;
   ChatRequest& request = parsed.request;
-  TRY(read_fields<ChatRequest>(*json, kFields, unknown, request));
+  TRY(read_fields<ChatRequest>(*json, kChatFields, unknown, request));
   list_idle_options(*json, request);
   if (request.messages.is_null()) return invalid_request("messages", "messages: expected an array, found none");
   if (request.top_logprobs > 0 && !request.logprobs) {

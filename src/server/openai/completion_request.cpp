@@ -11,7 +11,6 @@ namespace ferrox {
 namespace {
 
 using Prompt = std::variant<std::string, std::vector<int32_t>>;
-using C = CompletionRequest;
 
 bool is_token_list(const Json& value) { return value.is_array() && !value.empty() && value.front().is_number(); }
 
@@ -27,7 +26,7 @@ ApiResult<Prompt> read_prompt(const Json& value) {
   return Prompt(std::move(ids));
 }
 
-ApiResult<void> read_prompts(const Json& value, C& request) {
+ApiResult<void> read_prompts(const Json& value, CompletionRequest& request) {
   request.prompts.clear();
   if (!value.is_array() || is_token_list(value)) {
     TRY_ASSIGN(request.prompts.emplace_back(), read_prompt(value));
@@ -43,25 +42,31 @@ ApiResult<void> read_prompts(const Json& value, C& request) {
   return {};
 }
 
-ApiResult<void> read_logprobs(const Json& value, C& request) {
+ApiResult<void> read_logprobs(const Json& value, CompletionRequest& request) {
   if (value.is_boolean() && !value.get<bool>()) return {};
   TRY_ASSIGN(const int64_t n, read_integer("logprobs", value, {0, kMaxTopLogprobs}));
   request.request.sampling.n_logprobs = static_cast<int32_t>(n);
   return {};
 }
 
-const Field<C> kFields[] = {
+const Field<CompletionRequest> kCompletionFields[] = {
     {"prompt", read_prompts, {}, "a string, token ids, or an array of these: one answer each"},
-    {"echo", [](C& c) -> bool& { return c.echo; }, {}, "the prompt stands in front of the answer"},
+    {"echo", [](CompletionRequest& c) -> bool& { return c.echo; }, {}, "the prompt stands in front of the answer"},
     {"logprobs", read_logprobs, {0, kMaxTopLogprobs}, "the token's log-probability and those of the N most likely"},
-    {"parse_special", [](C& c) -> bool& { return c.parse_special; }, {}, "control tokens may be spelled in a prompt"},
-    {"add_special_tokens", [](C& c) -> bool& { return c.add_special_tokens; }, {}, "BOS in front of a text prompt"},
+    {"parse_special",
+     [](CompletionRequest& c) -> bool& { return c.parse_special; },
+     {},
+     "control tokens may be spelled in a prompt"},
+    {"add_special_tokens",
+     [](CompletionRequest& c) -> bool& { return c.add_special_tokens; },
+     {},
+     "BOS in front of a text prompt"},
     {"suffix", Refused{[](const Json& v) { return v == ""; }}, {}, "not served: infilling"},
     {"best_of", Refused{[](const Json& v) { return v == 1; }}, {}, "not served: more candidates than answers"},
     {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
 };
 
-std::vector<int32_t> encode_prompt(const Prompt& prompt, const C& request, const Tokenizer& tokenizer) {
+std::vector<int32_t> encode_prompt(const Prompt& prompt, const CompletionRequest& request, const Tokenizer& tokenizer) {
   if (const auto* ids = std::get_if<std::vector<int32_t>>(&prompt)) return *ids;
   const auto special = request.parse_special ? SpecialTokens::kParse : SpecialTokens::kAsText;
   auto ids = tokenizer.encode(std::get<std::string>(prompt), special);
@@ -81,7 +86,7 @@ ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownField
   const auto json = parse_json(body);
   if (!json) return invalid_request("", json.error().message);
   ParsedCompletion parsed;
-  TRY(read_fields<CompletionRequest>(*json, kFields, unknown, parsed.request));
+  TRY(read_fields<CompletionRequest>(*json, kCompletionFields, unknown, parsed.request));
   list_idle_options(*json, parsed.request);
   if (parsed.request.prompts.empty()) return invalid_request("prompt", "prompt: expected one, found none");
   if (parsed.request.echo && parsed.request.request.sampling.n_logprobs >= 0) {

@@ -87,7 +87,7 @@ Value filter_map(Call& call) {
   return run(call, kByAttribute, call.self(), arguments);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kSelectionFilters = {
     Builtin{"map", filter_map, {}, 0, Builtin::Surplus::kPassed},
     Builtin{"reject", filter_reject, {}, 0, Builtin::Surplus::kPassed},
     Builtin{"rejectattr", filter_rejectattr, {}, 0, Builtin::Surplus::kPassed},
@@ -97,6 +97,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable selection_filters() { return {kRows.data(), kRows.size()}; }
+BuiltinTable selection_filters() { return {kSelectionFilters.data(), kSelectionFilters.size()}; }
 
 }  // namespace ferrox::jinja

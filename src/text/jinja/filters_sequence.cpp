@@ -257,7 +257,7 @@ Value filter_groupby(Call& call) {
   return make_list(call.budget(), std::move(groups));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kSequenceFilters = {
     Builtin{"batch", filter_batch, {"linecount", "fill_with"}, 1},
     Builtin{"count", filter_length},
     Builtin{"dictsort", filter_dictsort, {"case_sensitive", "by", "reverse"}},
@@ -279,6 +279,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable sequence_filters() { return {kRows.data(), kRows.size()}; }
+BuiltinTable sequence_filters() { return {kSequenceFilters.data(), kSequenceFilters.size()}; }
 
 }  // namespace ferrox::jinja

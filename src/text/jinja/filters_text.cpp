@@ -138,7 +138,7 @@ Value filter_wordcount(Call& call) {
   return n_words;
 }
 
-constexpr std::array kRows = {
+constexpr std::array kTextFilters = {
     Builtin{"capitalize", filter_capitalize},
     Builtin{"center", filter_center, {"width"}},
     Builtin{"e", filter_escape},
@@ -159,6 +159,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable text_filters() { return {kRows.data(), kRows.size()}; }
+BuiltinTable text_filters() { return {kTextFilters.data(), kTextFilters.size()}; }
 
 }  // namespace ferrox::jinja

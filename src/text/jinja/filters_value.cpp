@@ -111,7 +111,7 @@ Value filter_tojson(Call& call) {
   return to_json(call.budget(), call.self(), style);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kValueFilters = {
     Builtin{"abs", filter_abs},
     Builtin{"attr", filter_attr, {"name"}, 1},
     Builtin{"d", filter_default, {"default_value", "boolean"}},
@@ -124,6 +124,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable value_filters() { return {kRows.data(), kRows.size()}; }
+BuiltinTable value_filters() { return {kValueFilters.data(), kValueFilters.size()}; }
 
 }  // namespace ferrox::jinja

@@ -94,7 +94,7 @@ Value global_strftime_now(Call& call) {
   return template_text(std::string(buffer.data(), size));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kGlobalFunctions = {
     Builtin{"dict", global_dict, {}, 0, Builtin::Surplus::kPassed},
     Builtin{"joiner", global_joiner, {"sep"}},
     Builtin{"namespace", global_namespace, {}, 0, Builtin::Surplus::kPassed},
@@ -105,6 +105,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable global_functions() { return {kRows.data(), kRows.size()}; }
+BuiltinTable global_functions() { return {kGlobalFunctions.data(), kGlobalFunctions.size()}; }
 
 }  // namespace ferrox::jinja

@@ -96,7 +96,7 @@ Value method_zfill(Call& call) {
   return out.take();
 }
 
-constexpr std::array kRows = {
+constexpr std::array kTextMethods = {
     Builtin{"capitalize", method_capitalize},
     Builtin{"casefold", method_lower},
     Builtin{"center", method_pad<Side::kBoth>, {"width", "fillchar"}, 1},
@@ -124,6 +124,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable text_methods() { return {kRows.data(), kRows.size()}; }
+BuiltinTable text_methods() { return {kTextMethods.data(), kTextMethods.size()}; }
 
 }  // namespace ferrox::jinja

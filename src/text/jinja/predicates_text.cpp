@@ -129,7 +129,7 @@ Value method_istitle(Call& call) {
 Value method_isascii(Call& call) { return self(call).empty() ? Value(true) : method_all<is_ascii>(call); }
 Value method_isprintable(Call& call) { return self(call).empty() ? Value(true) : method_all<is_printable>(call); }
 
-constexpr std::array kRows = {
+constexpr std::array kTextPredicates = {
     Builtin{"count", method_count, {"sub", "start", "end"}, 1},
     Builtin{"endswith", method_affix<Affix::kEnd>, {"suffix", "start", "end"}, 1},
     Builtin{"find", method_find<From::kLeft>, {"sub", "start", "end"}, 1},
@@ -152,6 +152,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable text_predicates() { return {kRows.data(), kRows.size()}; }
+BuiltinTable text_predicates() { return {kTextPredicates.data(), kTextPredicates.size()}; }
 
 }  // namespace ferrox::jinja

@@ -81,7 +81,7 @@ constexpr auto kLessEqual = test_comparison<ComparisonOperator::kLessEqual>;
 constexpr auto kGreater = test_comparison<ComparisonOperator::kGreater>;
 constexpr auto kGreaterEqual = test_comparison<ComparisonOperator::kGreaterEqual>;
 
-constexpr std::array kRows = {
+constexpr std::array kTests = {
     Builtin{"boolean", test_kind<Kind::kBool>},
     Builtin{"callable", test_callable},
     Builtin{"defined", test_defined},
@@ -125,6 +125,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-BuiltinTable all_tests() { return {kRows.data(), kRows.size()}; }
+BuiltinTable all_tests() { return {kTests.data(), kTests.size()}; }
 
 }  // namespace ferrox::jinja
