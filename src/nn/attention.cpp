@@ -186,18 +186,13 @@ void join_unit(const Pass& pass, const Attention& attention, const LayerKv& kv, 
   pass.compute.kernels.join_attention(args);
 }
 
-/// Pieces for each thread, at least: with fewer, one that is slow keeps the others waiting.
-constexpr int64_t kPiecesPerThread = 4;
-/// What the parts of a pass may take: 4 MiB.
-constexpr int64_t kMaxPartFloats = int64_t{1} << 20;
-
 /// Few heads of a long context are cut at spans, so that all threads have work. A span's result is the same whoever
-/// computes it, and they are joined in order: where the cuts are changes nothing. `parts` is where they meet.
-std::vector<Piece> cut_units(const Pass& pass, const Attention& attention, const LayerKv& kv, std::vector<Unit>& units,
-                             std::vector<float>& parts) {
+/// computes it, and they are joined in order: where the cuts are changes nothing. Sets `parts` of units that are cut.
+std::vector<Piece> cut_units(const Pass& pass, const Attention& attention, const LayerKv& kv,
+                             std::vector<Unit>& units) {
   const int group = attention.n_heads / kv.shape.n_kv_heads;
   const auto n_units = static_cast<int64_t>(units.size());
-  const int64_t n_wanted = (kPiecesPerThread * pass.compute.pool.n_threads() + n_units - 1) / n_units;
+  const int64_t n_wanted = (kAttentionPiecesPerThread * pass.compute.pool.n_threads() + n_units - 1) / n_units;
   std::vector<Piece> pieces;
   std::vector<int64_t> part_floats;
   int64_t total = 0;
@@ -208,12 +203,10 @@ std::vector<Piece> cut_units(const Pass& pass, const Attention& attention, const
     part_floats.push_back(n_states * attention_part_floats(kv.shape.v_dim));
     total += part_floats.back();
   }
-  if (n_wanted == 1 || pass.compute.pool.n_threads() == 1 || total == 0 || total > kMaxPartFloats ||
-      group > kAttentionRows) {
+  if (n_wanted == 1 || total == 0 || total > pass.buffers.attention_parts.size() || group > kAttentionRows) {
     return pieces;
   }
-  parts.resize(static_cast<size_t>(total));
-  float* next = parts.data();
+  float* next = pass.buffers.attention_parts.data();
   std::vector<Piece> cut;
   for (size_t i = 0; i < units.size(); ++i) {
     if (part_floats[i] > 0) units[i].parts = std::exchange(next, next + part_floats[i]);
@@ -252,15 +245,13 @@ void attend_rows(const Pass& pass, const Attention& attention, const LayerKv& kv
   const int group = attention.n_heads / kv.shape.n_kv_heads;
   std::vector<Unit> units = split_units(pass.batch, kv.shape.n_kv_heads, std::max(1, kAttentionRows / group));
   if (units.empty()) return;
-  std::vector<float> parts;
-  const std::vector<Piece> pieces = cut_units(pass, attention, kv, units, parts);
+  const std::vector<Piece> pieces = cut_units(pass, attention, kv, units);
   pass.compute.pool.run(static_cast<int64_t>(pieces.size()), [&](int64_t i, int thread) {
     attend_piece(pass, attention, kv, pieces[static_cast<size_t>(i)], thread);
   });
-  if (parts.empty()) return;
+  std::erase_if(units, [](const Unit& unit) { return unit.parts == nullptr; });
   pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {
-    const Unit& unit = units[static_cast<size_t>(i)];
-    if (unit.parts != nullptr) join_unit(pass, attention, kv, unit, thread);
+    join_unit(pass, attention, kv, units[static_cast<size_t>(i)], thread);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "nn/buffers.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ferrox {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 struct Widths {
   int64_t q = 0, k = 0, v = 0, attended = 0, n_ff = 0, n_experts = 0, n_used = 1, widest_input = 0;
   int64_t attention_scratch = 0;
+  int fewest_kv_heads = std::numeric_limits<int>::max();
   RecurrenceWidths recurrence;
   bool has_shared = false;
   bool has_both = false;  ///< attention and a recurrence in one layer
@@ -22,6 +24,7 @@ void widen_by_attention(const DecoderLayer& layer, Widths& widths) {
   widen(widths.v, layer.attention.v.n_out);
   widen(widths.attended, layer.attention.out.n_in);
   widen(widths.attention_scratch, attention_scratch_floats(layer.kv.k_dim, layer.kv.v_dim));
+  widths.fewest_kv_heads = std::min(widths.fewest_kv_heads, layer.kv.n_kv_heads);
   widths.has_both = widths.has_both || is_present(layer.recurrence);
 }
 
@@ -55,9 +58,15 @@ Widths widths_of(const DecoderSpec& spec) {
 
 }  // namespace
 
+int64_t Buffers::part_floats(int n_threads) const {
+  constexpr int64_t kMostFloats = int64_t{1} << 20;
+  return n_threads > 1 && fewest_kv_heads < kAttentionPiecesPerThread * n_threads ? kMostFloats : 0;
+}
+
 void Buffers::allocate_for_threads(int n_threads) {
   product_scratch = AlignedBuffer<float>(n_threads * product_scratch_stride);
   attention_scratch = AlignedBuffer<float>(n_threads * attention_scratch_stride);
+  attention_parts = AlignedBuffer<float>(part_floats(n_threads));
 }
 
 uint64_t Buffers::size_bytes(int n_threads) const {
@@ -66,7 +75,7 @@ uint64_t Buffers::size_bytes(int n_threads) const {
                              &up, &expert_out, &router, &shared}) {
     total += buffer->size_bytes();
   }
-  return total + static_cast<uint64_t>(n_threads * floats_a_thread()) * sizeof(float);
+  return total + static_cast<uint64_t>(n_threads * floats_a_thread() + part_floats(n_threads)) * sizeof(float);
 }
 
 Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows) {
@@ -90,6 +99,7 @@ Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows) {
   buffers.blocks = AlignedBuffer<ActBlock>(Activations::n_blocks(slots, widths.widest_input));
   buffers.product_scratch_stride = product_scratch_floats(slots);
   buffers.attention_scratch_stride = widths.attention_scratch;
+  buffers.fewest_kv_heads = widths.fewest_kv_heads;
   return buffers;
 }
 

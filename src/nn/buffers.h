@@ -26,16 +26,24 @@ struct Buffers {
   AlignedBuffer<ActBlock> blocks;          ///< int8 forms of the widest input
   AlignedBuffer<float> product_scratch;    ///< [threads]
   AlignedBuffer<float> attention_scratch;  ///< [threads]
+  AlignedBuffer<float> attention_parts;    ///< of queries whose context several threads share; see part_floats
   int64_t product_scratch_stride = 0;
   int64_t attention_scratch_stride = 0;
+  int fewest_kv_heads = 0;  ///< of a layer
 
   /// Scratch that each thread has of its own.
   int64_t floats_a_thread() const { return product_scratch_stride + attention_scratch_stride; }
+  /// What the parts of a long context may take: 4 MiB. One thread needs none, nor do layers with work for all threads.
+  int64_t part_floats(int n_threads) const;
   void allocate_for_threads(int n_threads);
 
   /// Bytes of everything with n_threads threads, whether or not their scratch is there yet.
   uint64_t size_bytes(int n_threads) const;
 };
+
+/// Pieces of attention that a thread has to choose from, at least: with fewer, one that is slow keeps the others
+/// waiting.
+inline constexpr int kAttentionPiecesPerThread = 4;
 
 /// Room for batches of `rows` rows through `spec`. The threads' scratch comes with the first pass, by their number.
 Buffers allocate_buffers(const DecoderSpec& spec, int64_t rows);

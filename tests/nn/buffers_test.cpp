@@ -30,7 +30,9 @@ TEST(Buffers, TheThreadsScratchIsCountedBeforeItIsThere) {
   EXPECT_EQ(buffers.product_scratch.size_bytes(), 0u);
   buffers.allocate_for_threads(3);
   EXPECT_GT(buffers.product_scratch.size_bytes(), 0u);
-  EXPECT_EQ(counted, without + buffers.product_scratch.size_bytes() + buffers.attention_scratch.size_bytes());
+  EXPECT_GT(buffers.attention_parts.size_bytes(), 0u);
+  EXPECT_EQ(counted, without + buffers.product_scratch.size_bytes() + buffers.attention_scratch.size_bytes() +
+                         buffers.attention_parts.size_bytes());
 }
 
 TEST(Buffers, EveryThreadHasItsOwn) {
@@ -40,6 +42,17 @@ TEST(Buffers, EveryThreadHasItsOwn) {
   EXPECT_GE(buffers.attention_scratch_stride, attention_scratch_floats(16, 16));
   EXPECT_EQ(buffers.product_scratch.size(), 2 * buffers.product_scratch_stride);
   EXPECT_EQ(buffers.attention_scratch.size(), 2 * buffers.attention_scratch_stride);
+}
+
+TEST(Buffers, PartsOfAContextAreForThreadsThatShareAHead) {
+  DecoderSpec spec = spec_of(64, 96);
+  const Buffers few = allocate_buffers(spec, 1);
+  EXPECT_EQ(few.part_floats(1), 0);
+  EXPECT_GT(few.part_floats(2), 0);
+  spec.layers[0].kv.n_kv_heads = kAttentionPiecesPerThread * 2;
+  const Buffers many = allocate_buffers(spec, 1);
+  EXPECT_EQ(many.part_floats(2), 0);
+  EXPECT_GT(many.part_floats(3), 0);
 }
 
 }  // namespace
