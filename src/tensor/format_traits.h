@@ -12,6 +12,7 @@
 //     static constexpr ScaleKind kScale = ScaleKind::kReal;
 //     static constexpr int kSub = 32;               // weights that share a scale (and a min): 16 or 32
 //     static constexpr int kZero = 8;
+//     static constexpr int kMaxCode = 15;           // no code is above it
 //     static constexpr bool kHasMin = false;
 //     static void unpack(const uint8_t* block, uint8_t* codes, RealScales& scales);
 //   };

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "kernels/dispatch.h"
 #include "kernels/guarded_memory.h"
@@ -48,6 +50,9 @@ struct Case {
 };
 
 template <class Format>
+using ScalesOf = std::conditional_t<Format::kScale == ScaleKind::kReal, RealScales, IntegerScales>;
+
+template <class Format>
 void add_row_products(const std::byte* row, Case& c) {
   std::vector<float> decoded(static_cast<size_t>(c.k));
   find_format(c.dtype)->decode(row, decoded.data(), c.k);
@@ -57,8 +62,7 @@ void add_row_products(const std::byte* row, Case& c) {
       c.real.push_back(real_product(decoded, c.x.data() + i * c.k));
     }
   } else {
-    using Scales = std::conditional_t<Format::kScale == ScaleKind::kReal, RealScales, IntegerScales>;
-    const auto apart = take_apart<Format, Scales>(row, c.k);
+    const auto apart = take_apart<Format, ScalesOf<Format>>(row, c.k);
     const auto sizes = term_sizes<Format>(row, c.k);
     for (int64_t i = 0; i < c.m; ++i) {
       const auto& acts = c.acts[static_cast<size_t>(i)];
@@ -85,7 +89,7 @@ constexpr ActKind expected_act_kind() {
 }
 
 template <class Format>
-Case make_case(std::vector<std::byte> weights, int64_t k, int64_t n_rows, int64_t m) {
+Case make_case(std::vector<std::byte> weights, int64_t k, int64_t n_rows, int64_t m, std::vector<float> x) {
   Case c{Format::kType,
          expected_act_kind<Format>(),
          k,
@@ -93,7 +97,7 @@ Case make_case(std::vector<std::byte> weights, int64_t k, int64_t n_rows, int64_
          k / Format::kBlock * Format::kBytes,
          m,
          std::move(weights),
-         activation_rows(m, k),
+         std::move(x),
          {},
          {},
          {}};
@@ -110,7 +114,8 @@ Case make_case(std::vector<std::byte> weights, int64_t k, int64_t n_rows, int64_
 template <class Format>
 Case random_case(int64_t k, int64_t n_rows, int64_t m) {
   const FormatInfo& format = *find_format(Format::kType);
-  return make_case<Format>(testing::random_blocks(format, n_rows * k / Format::kBlock, 1.0f, 11), k, n_rows, m);
+  return make_case<Format>(testing::random_blocks(format, n_rows * k / Format::kBlock, 1.0f, 11), k, n_rows, m,
+                           activation_rows(m, k));
 }
 
 /// The table's product of the first n weight rows and m activation rows, every buffer right before a guard page.
@@ -240,6 +245,68 @@ TEST(Product, NoCountOfRowsChangesBits) {
   });
 }
 
+/// Fills those bytes of a block that say nothing of its scales.
+template <class Format>
+void fill_codes(std::byte value, std::byte* block) {
+  const auto scales_of = [&] {
+    uint8_t codes[kKBlock];
+    ScalesOf<Format> scales{};
+    Format::unpack(reinterpret_cast<const uint8_t*>(block), codes, scales);
+    return scales;
+  };
+  const auto before = scales_of();
+  for (int i = 0; i < Format::kBytes; ++i) {
+    const std::byte kept = std::exchange(block[i], value);
+    const auto after = scales_of();
+    if (std::memcmp(&before, &after, sizeof before) != 0) block[i] = kept;
+  }
+}
+
+/// Weight rows whose codes are all the largest, the least or, of 8 bits, the most negative, and activations that are
+/// all as large as they get: no sum on the way may run over.
+template <class Format>
+Case extreme_case() {
+  constexpr int64_t kRows = 19, kM = 5, kK = 512;
+  constexpr std::byte kFillings[] = {std::byte{0xff}, std::byte{0}, std::byte{0x80}};
+  auto weights = testing::random_blocks(*find_format(Format::kType), kRows * kK / Format::kBlock, 1.0f, 12);
+  if constexpr (Format::kScale != ScaleKind::kFloat) {
+    constexpr int64_t kRowBytes = kK / Format::kBlock * Format::kBytes;
+    for (int64_t at = 0; at < kRows * kRowBytes; at += Format::kBytes) {
+      fill_codes<Format>(kFillings[at / kRowBytes % 3], weights.data() + at);
+    }
+  }
+  std::vector<float> x(kM * kK);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i / kK % 2 == 0 ? 1.0f : -1.0f;
+  return make_case<Format>(std::move(weights), kK, kRows, kM, std::move(x));
+}
+
+TEST(Product, TheLargestCodesAndActivationsEqualTheScalarStatement) {
+  each_format([](const KernelTable& table, auto format) {
+    static const Case c = extreme_case<decltype(format)>();
+    for (const int64_t m : {1, 2, 5}) expect_product(table, c, c.n_rows, m);
+  });
+}
+
+template <class Format>
+void expect_codes_up_to_the_named_one(std::span<const std::byte> weights) {
+  if constexpr (Format::kScale != ScaleKind::kFloat) {
+    int largest = 0;
+    for (size_t at = 0; at < weights.size(); at += Format::kBytes) {
+      const auto apart = take_apart<Format, ScalesOf<Format>>(weights.data() + at, Format::kBlock);
+      largest = std::max<int>(largest, *std::max_element(apart.codes.begin(), apart.codes.end()));
+    }
+    EXPECT_LE(largest, Format::kMaxCode) << Format::kName;
+  }
+}
+
+/// How many products may be added up in 16 bits rests on it.
+TEST(Product, NoCodeIsAboveTheFormatsLargest) {
+#define FORMAT(format) \
+  expect_codes_up_to_the_named_one<format>(testing::random_blocks(*find_format(format::kType), 4096, 1.0f, 5));
+  ALL_FORMATS
+#undef FORMAT
+}
+
 /// Real weights, encoded elsewhere.
 template <class Format>
 const Case* outside_case(const std::filesystem::path& folder) {
@@ -251,7 +318,8 @@ const Case* outside_case(const std::filesystem::path& folder) {
       if (static_cast<DType>(head[0]) != Format::kType) continue;
       std::vector<std::byte> weights(static_cast<size_t>(head[2]) * static_cast<size_t>(head[3]));
       file.read(reinterpret_cast<char*>(weights.data()), static_cast<std::streamsize>(weights.size()));
-      return std::make_unique<Case>(make_case<Format>(std::move(weights), head[1], head[2], 33));
+      return std::make_unique<Case>(
+          make_case<Format>(std::move(weights), head[1], head[2], 33, activation_rows(33, head[1])));
     }
     return nullptr;
   }();

@@ -7,17 +7,23 @@
 
 #include "base/half.h"
 
+/// What stands in for or comes on top of the common bodies: how panels are multiplied, products of few activation rows,
+/// and the loop that nothing is faster than.
+#define FERROX_ISA_MULTIPLY "kernels/avx2/multiply.inl"
+#define FERROX_ISA_STREAM "kernels/avx2/stream.inl"
+#define FERROX_ISA_PEAK_INT8 "kernels/avx2/peak_int8.inl"
+
 namespace ferrox {
 namespace {
 
 /// Do products take weights apart 16 rows at a time?
 inline constexpr bool kUnpacksLanes = true;
-/// Activation rows up to which weight rows are read in a straight line: this ISA has no such path.
-inline constexpr int kStreamedRows = 0;
 /// Panels and activation rows of a micro-kernel: 8 sums, up to 4 weights and 1 activation fill 16 registers.
 inline constexpr int kManyPanels = 1;
 inline constexpr int kManyPanelsRows = 4;
 inline constexpr int kOnePanelRows = 4;
+/// Sums that the loops of limits.inl keep in registers.
+inline constexpr int kPeakChains = 6;
 
 struct F {
   __m256 lo, hi;
@@ -82,6 +88,7 @@ inline void store_i(int32_t* p, I v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v.lo);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), v.hi);
 }
+inline I sub_i(I a, I b) { return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)}; }
 inline I add_i(I a, I b) { return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)}; }
 inline I mul_i(I a, I b) { return {_mm256_mullo_epi32(a.lo, b.lo), _mm256_mullo_epi32(a.hi, b.hi)}; }
 template <int kBits>
@@ -139,44 +146,23 @@ inline F and_bits(F v, I mask) {
   return {_mm256_and_ps(v.lo, _mm256_castsi256_ps(mask.lo)), _mm256_and_ps(v.hi, _mm256_castsi256_ps(mask.hi))};
 }
 
-/// Codes that lie in lanes already.
 template <bool kWide>
-inline W to_w(I codes) {
+inline W load_w(const uint8_t* p) {
+  const I codes = load_i(reinterpret_cast<const int32_t*>(p));
   if constexpr (!kWide) return {codes.lo, codes.hi, codes.lo, codes.hi};
   const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80));
   const __m256i signed_lo = _mm256_xor_si256(codes.lo, offset);
   const __m256i signed_hi = _mm256_xor_si256(codes.hi, offset);
   return {_mm256_abs_epi8(signed_lo), _mm256_abs_epi8(signed_hi), signed_lo, signed_hi};
 }
+/// Words of two products each. Narrow codes stay below 128, wide magnitudes at 128 with |x| <= 127: no pair of products
+/// passes 32767.
 template <bool kWide>
-inline W load_w(const uint8_t* p) {
-  return to_w<kWide>(load_i(reinterpret_cast<const int32_t*>(p)));
-}
-inline __m256i dot4_half(__m256i acc, __m256i w, __m256i x) {
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)));
-}
-/// Four products of small codes fit 16 bits: 4 * 63 * 127 < 32768. So two steps share the way from 16 to 32 bits.
-inline constexpr bool kJoinsSteps = true;
-inline __m256i dot8_half(__m256i acc, __m256i w0, __m256i w1, __m256i x0, __m256i x1) {
-  const __m256i sums = _mm256_add_epi16(_mm256_maddubs_epi16(w0, x0), _mm256_maddubs_epi16(w1, x1));
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
-}
-/// dot4 of w0 and x0 and of w1 and x1, codes below 64.
-inline I dot8(I acc, W w0, W w1, int32_t x0, int32_t x1) {
-  const __m256i q0 = _mm256_set1_epi32(x0);
-  const __m256i q1 = _mm256_set1_epi32(x1);
-  return {dot8_half(acc.lo, w0.lo, w1.lo, q0, q1), dot8_half(acc.hi, w0.hi, w1.hi, q0, q1)};
-}
-/// Narrow codes stay below 128, wide magnitudes at 128 with |x| <= 127: no pair of products passes 32767.
-template <bool kWide>
-inline I dot4(I acc, W w, int32_t x) {
+inline I multiply_bytes(W w, int32_t x) {
   const __m256i q = _mm256_set1_epi32(x);
-  if constexpr (kWide) {
-    return {dot4_half(acc.lo, w.lo, _mm256_sign_epi8(q, w.signed_lo)),
-            dot4_half(acc.hi, w.hi, _mm256_sign_epi8(q, w.signed_hi))};
-  } else {
-    return {dot4_half(acc.lo, w.lo, q), dot4_half(acc.hi, w.hi, q)};
-  }
+  if constexpr (!kWide) return {_mm256_maddubs_epi16(w.lo, q), _mm256_maddubs_epi16(w.hi, q)};
+  return {_mm256_maddubs_epi16(w.lo, _mm256_sign_epi8(q, w.signed_lo)),
+          _mm256_maddubs_epi16(w.hi, _mm256_sign_epi8(q, w.signed_hi))};
 }
 /// Wide codes are multiplied as signed numbers, so their sums start at 0.
 template <int kZero, bool kWide>
@@ -190,33 +176,33 @@ inline I madd16(I acc, I pairs, int32_t x) {
           _mm256_add_epi32(acc.hi, _mm256_madd_epi16(pairs.hi, q))};
 }
 
-/// out[i] = dword i of 8 rows: pairs, fours, then 128-bit lanes.
-inline void load_lanes8(const uint8_t* src, int64_t stride, __m256i* out) {
-  __m256i a[8], b[8];
-  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i * stride));
-  for (int i = 0; i < 8; i += 2) {
-    b[i] = _mm256_unpacklo_epi32(a[i], a[i + 1]);
-    b[i + 1] = _mm256_unpackhi_epi32(a[i], a[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4) {
-    a[i] = _mm256_unpacklo_epi64(b[i], b[i + 2]);
-    a[i + 1] = _mm256_unpackhi_epi64(b[i], b[i + 2]);
-    a[i + 2] = _mm256_unpacklo_epi64(b[i + 1], b[i + 3]);
-    a[i + 3] = _mm256_unpackhi_epi64(b[i + 1], b[i + 3]);
-  }
+inline __m128i load_bytes_16(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+/// out[i] = dword i of 8 rows, i below 4: rows 0 to 3 beside rows 4 to 7, then pairs, then fours.
+inline void load_lanes4_of_8(const uint8_t* src, int64_t stride, __m256i* out) {
+  __m256i a[4];
   for (int i = 0; i < 4; ++i) {
-    out[i] = _mm256_permute2x128_si256(a[i], a[i + 4], 0x20);
-    out[i + 4] = _mm256_permute2x128_si256(a[i], a[i + 4], 0x31);
+    a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(load_bytes_16(src + i * stride)),
+                                   load_bytes_16(src + (i + 4) * stride), 1);
   }
+  const __m256i b0 = _mm256_unpacklo_epi32(a[0], a[1]);
+  const __m256i b1 = _mm256_unpackhi_epi32(a[0], a[1]);
+  const __m256i b2 = _mm256_unpacklo_epi32(a[2], a[3]);
+  const __m256i b3 = _mm256_unpackhi_epi32(a[2], a[3]);
+  out[0] = _mm256_unpacklo_epi64(b0, b2);
+  out[1] = _mm256_unpackhi_epi64(b0, b2);
+  out[2] = _mm256_unpacklo_epi64(b1, b3);
+  out[3] = _mm256_unpackhi_epi64(b1, b3);
+}
+/// out[i] = dword i of 16 rows, i below 4.
+inline void load_lanes4(const uint8_t* src, int64_t stride, I* out) {
+  __m256i lo[4], hi[4];
+  load_lanes4_of_8(src, stride, lo);
+  load_lanes4_of_8(src + 8 * stride, stride, hi);
+  for (int i = 0; i < 4; ++i) out[i] = {lo[i], hi[i]};
 }
 /// out[i] = dword i of the 16 rows.
 inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
-  for (int i = 0; i < 16; i += 8) {
-    __m256i lo[8], hi[8];
-    load_lanes8(src + i * 4, stride, lo);
-    load_lanes8(src + 8 * stride + i * 4, stride, hi);
-    for (int j = 0; j < 8; ++j) out[i + j] = {lo[j], hi[j]};
-  }
+  for (int i = 0; i < 16; i += 4) load_lanes4(src + i * 4, stride, out + i);
 }
 
 inline F load_half(const uint8_t* p) {

@@ -15,15 +15,13 @@ namespace {
 
 /// Do products take weights apart 16 rows at a time?
 inline constexpr bool kUnpacksLanes = true;
-/// Activation rows up to which weight rows are read in a straight line (stream.inl).
-inline constexpr int kStreamedRows = 4;
-/// Do two steps of a dot product cost less than each on its own? (dot8)
-inline constexpr bool kJoinsSteps = false;
 /// Panels and activation rows of a micro-kernel when there are many: 12 + 12 sums, 2 weights and 1 activation fill 32
 /// registers. With one panel, rows that hide the latency of the multiply-add.
 inline constexpr int kManyPanels = 2;
 inline constexpr int kManyPanelsRows = 6;
 inline constexpr int kOnePanelRows = 8;
+/// Sums that the loops of limits.inl keep in registers.
+inline constexpr int kPeakChains = 12;
 
 using F = __m512;
 using I = __m512i;
@@ -113,11 +111,6 @@ inline F and_bits(F v, I mask) { return _mm512_and_ps(v, _mm512_castsi512_ps(mas
 template <bool kWide>
 inline W load_w(const uint8_t* p) {
   return _mm512_loadu_si512(p);
-}
-/// Codes that lie in lanes already.
-template <bool kWide>
-inline W to_w(I codes) {
-  return codes;
 }
 template <bool kWide>
 inline I dot4(I acc, W w, int32_t x) {

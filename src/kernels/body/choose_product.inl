@@ -2,33 +2,38 @@
 namespace ferrox {
 namespace {
 
-/// Few activation rows: weight rows in a straight line where the ISA does so, else multiplied as they are taken apart.
+#ifdef FERROX_ISA_STREAM
+/// Formats whose weight rows are read in a straight line for few activation rows.
+template <class Format>
+inline constexpr bool kStreams = Format::kScale == ScaleKind::kFloat || kHasUnpackLanes<Format>;
+
 template <class Format, int kRows>
 inline void product_of_few(const ProductArgs& args) {
   int64_t n = 0;
-  if constexpr (kRows <= kStreamedRows) {
-    for (; n + 16 <= args.n_rows; n += 16) stream_tile<Format, kRows>(args, n);
-  } else {
-    for (; n + 16 <= args.n_rows; n += 16) dot_tile<Format, kRows>(args, n);
-  }
+  for (; n + 16 <= args.n_rows; n += 16) stream_tile<Format, kRows>(args, n);
   if (n < args.n_rows) product_tiles<Format, 1, 1>(args, n);
 }
 
-/// Formats that few activation rows are multiplied with in a way of their own.
-template <class Format>
-inline constexpr bool kHasFew = Format::kScale == ScaleKind::kFloat ? kStreamedRows > 0 : kHasUnpackLanes<Format>;
+/// As many as args.m says, from kRows on; false when the format doesn't stream that many.
+template <class Format, int kRows = 1>
+inline bool is_product_of_few(const ProductArgs& args) {
+  if constexpr (kStreams<Format> && kRows <= kStreamedRows<Format>) {
+    if (args.m != kRows) return is_product_of_few<Format, kRows + 1>(args);
+    product_of_few<Format, kRows>(args);
+    return true;
+  }
+  return false;
+}
+#endif
 
-/// Up to 4 activation rows panels only cost; from 16 on two pay: each activation is then loaded once for 32 weight
+/// For few activation rows panels only cost; from 16 on two pay: each activation is then loaded once for 32 weight
 /// rows. Several tiles share a walk along K when the activations need it; the rows after them, which are asked for
 /// meanwhile, would otherwise only lie in the cache for longer.
 template <class Format>
 void product(const ProductArgs& args) {
-  if constexpr (kHasFew<Format>) {
-    if (args.m == 1) return product_of_few<Format, 1>(args);
-    if (args.m == 2) return product_of_few<Format, 2>(args);
-    if (args.m == 3) return product_of_few<Format, 3>(args);
-    if (args.m == 4) return product_of_few<Format, 4>(args);
-  }
+#ifdef FERROX_ISA_STREAM
+  if (is_product_of_few<Format>(args)) return;
+#endif
   if (args.m >= kManyRows) {
     constexpr int kTiles = kProductTiles * 2 / kManyPanels;
     for (int64_t n = 0; n < args.n_rows; n += kProductTiles * 32) product_tiles<Format, kManyPanels, kTiles>(args, n);

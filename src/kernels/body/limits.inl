@@ -8,44 +8,21 @@ inline void keep(T& value) {
   __asm__ volatile("" : : "r"(&value) : "memory");
 }
 
-/// 12 chains beside each other: more than latency times throughput of the multipliers there are, in few enough
+/// kPeakChains chains beside each other: more than latency times throughput of the multipliers there are, in few enough
 /// registers.
-inline int64_t peak_int8(int64_t n_rounds) {
-  alignas(64) uint8_t codes[64] = {1, 2, 3};
-  int32_t x = 0x01020304;
-  keep(codes);
-  keep(x);
-  const W w = load_w<false>(codes);
-  I sums[6][2];
-  for (auto& pair : sums) pair[0] = pair[1] = zero_i();
-  for (int64_t round = 0; round < n_rounds; ++round) {
-    for (auto& pair : sums) {
-      pair[0] = dot4<false>(pair[0], w, x);
-      pair[1] = dot4<false>(pair[1], w, x);
-    }
-  }
-  alignas(64) int32_t kept[12][16];
-  for (int i = 0; i < 12; ++i) store_i(kept[i], sums[i / 2][i % 2]);
-  keep(kept);
-  return n_rounds * 12 * 64 * 2;
-}
-
 inline int64_t peak_f32(int64_t n_rounds) {
   float factor = 0.5f;
   keep(factor);
   const F w = set1_f(factor);
-  F sums[6][2];
-  for (auto& pair : sums) pair[0] = pair[1] = zero_f();
+  F sums[kPeakChains];
+  for (auto& sum : sums) sum = zero_f();
   for (int64_t round = 0; round < n_rounds; ++round) {
-    for (auto& pair : sums) {
-      pair[0] = fma(pair[0], w, w);
-      pair[1] = fma(pair[1], w, w);
-    }
+    for (auto& sum : sums) sum = fma(sum, w, w);
   }
-  alignas(64) float kept[12][16];
-  for (int i = 0; i < 12; ++i) store_f(kept[i], sums[i / 2][i % 2]);
+  alignas(64) float kept[kPeakChains][16];
+  for (int i = 0; i < kPeakChains; ++i) store_f(kept[i], sums[i]);
   keep(kept);
-  return n_rounds * 12 * 16 * 2;
+  return n_rounds * kPeakChains * 16 * 2;
 }
 
 inline int64_t peak_read(const std::byte* bytes, int64_t n_bytes) {

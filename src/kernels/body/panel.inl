@@ -6,24 +6,33 @@ namespace ferrox {
 namespace {
 
 /// What a product must know of a format: the micro-kernels are made once a shape, not once a format.
-template <ScaleKind kKindValue, int kSubValue, bool kHasMinValue, int kZeroValue>
+template <ScaleKind kKindValue, int kSubValue, bool kHasMinValue, int kZeroValue, int kWordStepsValue>
 struct Shape {
   static constexpr ScaleKind kKind = kKindValue;
   static constexpr int kSub = kSubValue;
   static constexpr int kSubs = kKBlock / kSub;
   static constexpr bool kHasMin = kHasMinValue;
   static constexpr int kZero = kZeroValue;
-  static constexpr bool kWide = kZero == 128;          ///< codes use all 8 bits
-  static constexpr bool kHasSmallCodes = kZero <= 32;  ///< codes are below 64
+  static constexpr bool kWide = kZero == 128;  ///< codes use all 8 bits
+  /// Groups of four codes whose products, two to a word, may be added up in words of 16 bits.
+  static constexpr int kWordSteps = kWordStepsValue;
 };
-using FloatShape = Shape<ScaleKind::kFloat, kKBlock, false, 0>;
+using FloatShape = Shape<ScaleKind::kFloat, kKBlock, false, 0, 1>;
+
+/// As many steps of two products each as 16 bits hold, |activation| <= 127: 8, 4, 2 or 1, within a sub-block.
+constexpr int word_steps(int max_code, int sub) {
+  int n = sub / 4;
+  while (n > 1 && n * 2 * 127 * max_code > 32767) n /= 2;
+  return n;
+}
 
 template <class Format>
 constexpr auto shape_of() {
   if constexpr (Format::kScale == ScaleKind::kFloat) {
     return FloatShape{};
   } else {
-    return Shape<Format::kScale, Format::kSub, Format::kHasMin, Format::kZero>{};
+    return Shape<Format::kScale, Format::kSub, Format::kHasMin, Format::kZero,
+                 word_steps(Format::kMaxCode, Format::kSub)>{};
   }
 }
 template <class Format>
@@ -83,16 +92,34 @@ struct SpreadPrefetch {
   }
 };
 
+/// Bytes that a K-block of a row takes.
+template <class Format>
+constexpr int64_t kBlockBytes = int64_t{kKBlock} / Format::kBlock* Format::kBytes;
+
 /// A K-block of the rows that will be unpacked next, asked for line by line between multiplications of many activation
-/// rows: they then are in L2 just in time, whereas a whole group of rows asked for at once would be washed out.
+/// rows: they then are in L2 just in time, whereas a whole group of rows asked for at once would be washed out, and
+/// more lines at a time than a core can wait for would hold up everything else.
 class NextRows {
  public:
   NextRows() = default;
-  NextRows(const uint8_t* rows, int64_t row_bytes, int64_t n_rows, int64_t block_bytes)
-      : row_(rows), at_(rows), row_bytes_(row_bytes), block_bytes_(block_bytes), n_left_(n_rows) {}
+  NextRows(const uint8_t* rows, int64_t row_bytes, int64_t n_rows, int64_t block_bytes, int64_t n_act_rows)
+      : row_(rows), at_(rows), row_bytes_(row_bytes), block_bytes_(block_bytes), n_left_(n_rows) {
+    const int64_t n_lines = n_rows * (block_bytes / 64 + 1);
+    const int64_t n_steps = n_act_rows < kStepRows ? 1 : n_act_rows / kStepRows;
+    n_a_step_ = static_cast<int>((n_lines + n_steps - 1) / n_steps);
+    if (n_a_step_ < kFewestAStep) n_a_step_ = kFewestAStep;
+  }
 
+  /// Before each group of activation rows.
   [[gnu::always_inline]] void step() {
-    if (n_left_ <= 0) return;
+    for (int i = 0; i < n_a_step_ && n_left_ > 0; ++i) fetch_line();
+  }
+
+ private:
+  static constexpr int64_t kStepRows = kOnePanelRows > kManyPanelsRows ? kOnePanelRows : kManyPanelsRows;
+  static constexpr int kFewestAStep = 4;  ///< 32 rows of any format are through in a third of a prompt's steps
+
+  [[gnu::always_inline]] void fetch_line() {
     __builtin_prefetch(at_, 0, 2);
     at_ += 64;
     if (at_ - row_ < block_bytes_ + 63) return;
@@ -101,12 +128,12 @@ class NextRows {
     --n_left_;
   }
 
- private:
   const uint8_t* row_ = nullptr;
   const uint8_t* at_ = nullptr;
   int64_t row_bytes_ = 0;
   int64_t block_bytes_ = 0;
   int64_t n_left_ = 0;
+  int n_a_step_ = 0;
 };
 
 /// Lines that a K-block of 16 rows takes.

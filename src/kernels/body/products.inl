@@ -11,6 +11,16 @@
 
 #include "kernels/body/unpack_lanes_32.inl"
 
+#include "kernels/body/finish.inl"
+
+#ifdef FERROX_ISA_MULTIPLY
+#include FERROX_ISA_MULTIPLY
+#else
+#include "kernels/body/multiply_codes.inl"
+#endif
+
+#include "kernels/body/multiply_float.inl"
+
 #include "kernels/body/product.inl"
 
 #ifdef FERROX_ISA_STREAM

@@ -24,6 +24,12 @@
 #include "kernels/body/attention.inl"
 #include "kernels/body/limits.inl"
 
+#ifdef FERROX_ISA_PEAK_INT8
+#include FERROX_ISA_PEAK_INT8
+#else
+#include "kernels/body/peak_int8.inl"
+#endif
+
 namespace ferrox {
 namespace {
 

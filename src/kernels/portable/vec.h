@@ -12,14 +12,12 @@ namespace {
 /// Do products take weights apart 16 rows at a time? No: lane by lane it costs more than row by row, and the compiler
 /// minutes.
 inline constexpr bool kUnpacksLanes = false;
-/// Activation rows up to which weight rows are read in a straight line: this ISA has no such path.
-inline constexpr int kStreamedRows = 0;
-/// Do two steps of a dot product cost less than each on its own? (dot8)
-inline constexpr bool kJoinsSteps = false;
 /// Panels and activation rows of a micro-kernel.
 inline constexpr int kManyPanels = 1;
 inline constexpr int kManyPanelsRows = 4;
 inline constexpr int kOnePanelRows = 4;
+/// Sums that the loops of limits.inl keep in registers.
+inline constexpr int kPeakChains = 6;
 
 struct F {
   float v[16];
@@ -188,14 +186,6 @@ inline W load_w(const uint8_t* p) {
   __builtin_memcpy(w.codes, p, 64);
   return w;
 }
-/// Codes that lie in lanes already.
-template <bool kWide>
-inline W to_w(I codes) {
-  W w;
-  __builtin_memcpy(w.codes, codes.v, 64);
-  return w;
-}
-/// acc + the four products of each lane's codes with the four bytes of x.
 template <bool kWide>
 inline I dot4(I acc, W w, int32_t x) {
   int8_t q[4];

@@ -18,6 +18,7 @@ struct iq1_s {
   static constexpr ScaleKind kScale = ScaleKind::kInteger;
   static constexpr int kSub = 32;
   static constexpr int kZero = kIq1Zero;
+  static constexpr int kMaxCode = 18;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block) * 0.125f;

@@ -18,6 +18,7 @@ struct iq2_s {
   static constexpr ScaleKind kScale = ScaleKind::kInteger;
   static constexpr int kSub = 16;
   static constexpr int kZero = 64;
+  static constexpr int kMaxCode = 107;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block) * 0.125f;

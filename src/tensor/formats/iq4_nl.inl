@@ -17,6 +17,7 @@ struct iq4_nl {
   static constexpr ScaleKind kScale = ScaleKind::kReal;
   static constexpr int kSub = 32;
   static constexpr int kZero = kIq4Zero;
+  static constexpr int kMaxCode = 241;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = load_f16(block);

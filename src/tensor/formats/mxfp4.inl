@@ -17,6 +17,7 @@ struct mxfp4 {
   static constexpr ScaleKind kScale = ScaleKind::kReal;
   static constexpr int kSub = 32;
   static constexpr int kZero = kFp4Zero;
+  static constexpr int kMaxCode = 24;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = scale_of(block[0]);

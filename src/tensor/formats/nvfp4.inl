@@ -18,6 +18,7 @@ struct nvfp4 {
   static constexpr ScaleKind kScale = ScaleKind::kReal;
   static constexpr int kSub = 16;
   static constexpr int kZero = kFp4Zero;
+  static constexpr int kMaxCode = 24;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     for (int i = 0; i < 4; ++i) {

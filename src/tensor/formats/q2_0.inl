@@ -16,6 +16,7 @@ struct q2_0 {
   static constexpr ScaleKind kScale = ScaleKind::kReal;
   static constexpr int kSub = 32;
   static constexpr int kZero = 1;
+  static constexpr int kMaxCode = 3;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = scales.scale[1] = load_f16(block);

@@ -18,6 +18,7 @@ struct q2_K {
   static constexpr ScaleKind kScale = ScaleKind::kInteger;
   static constexpr int kSub = 16;
   static constexpr int kZero = 0;
+  static constexpr int kMaxCode = 3;
   static constexpr bool kHasMin = true;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block + 80);

@@ -17,6 +17,7 @@ struct q6_K {
   static constexpr ScaleKind kScale = ScaleKind::kInteger;
   static constexpr int kSub = 16;
   static constexpr int kZero = 32;
+  static constexpr int kMaxCode = 63;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block + 208);

@@ -15,6 +15,7 @@ struct q8_0 {
   static constexpr ScaleKind kScale = ScaleKind::kReal;
   static constexpr int kSub = 32;
   static constexpr int kZero = 128;
+  static constexpr int kMaxCode = 255;
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, RealScales& scales) {
     scales.scale[0] = load_f16(block);

@@ -1,20 +1,13 @@
-// What is kept of a streamed row whose scales are integers? One sum of all products, each already times its scale.
+// What does a streamed row leave of its products, and which of its scales are kept? `sums[j]` are those of 64 codes: a
+// lane's are of four codes.
 namespace ferrox {
 namespace {
 
-/// What is kept of the products of 16 weight rows and kRows activation rows.
-template <int kRows, ScaleKind kKind>
-struct StreamSums;
-
-/// Scales are read again when 16 rows are through (Q4_K, Q5_K), or only d is kept.
+/// A lane's sums of four products each, of 64 codes and as many activations.
 template <class Format>
-struct StreamScales {
-  uint16_t d[16];
-};
-template <>
-struct StreamScales<q4_K> {};
-template <>
-struct StreamScales<q5_K> {};
+inline I multiply_64(I codes, const int8_t* q) {
+  return _mm512_dpbusd_epi32(zero_i(), codes, load_bytes_64(q));
+}
 
 /// Each of a 128-bit lane's words as the zero-extended byte of sub-block `low` (four times) or low + 2 (four times);
 /// lanes 2 and 3: of low + 1 and low + 3.
@@ -114,56 +107,82 @@ inline void keep_scales(iq4_xs, const uint8_t* block, int row, StreamScales<iq4_
   out.d[row] = load_u16(block);
 }
 
-/// Of 16 rows whose first K-block is at `rows`.
-inline void scales_to_lanes(q4_K, const uint8_t* rows, int64_t row_bytes, const StreamScales<q4_K>&,
-                            Panel<ShapeOf<q4_K>>& panel) {
-  I header[4];
-  load_lanes4(rows, row_bytes, header);
-  unpack_header(header, panel);
-}
-inline void scales_to_lanes(q5_K, const uint8_t* rows, int64_t row_bytes, const StreamScales<q5_K>&,
-                            Panel<ShapeOf<q5_K>>& panel) {
-  I header[4];
-  load_lanes4(rows, row_bytes, header);
-  unpack_header(header, panel);
-}
+struct NoScales {};
 template <class Format>
-inline void scales_to_lanes(Format, const uint8_t*, int64_t, const StreamScales<Format>& scales,
-                            Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel) {
-  store_f(panel.d, load_half(reinterpret_cast<const uint8_t*>(scales.d)));
+inline NoScales row_scales(Format, const uint8_t*) {
+  return {};
 }
 
-/// One activation row: a weight row's sum in as many parts as there are lanes. Up to four: in four parts each.
-template <int kRows>
-struct StreamSums<kRows, ScaleKind::kInteger> {
-  alignas(64) int32_t parts[16][16];
+template <class Format>
+inline I keep_sums(Format, const I* sums, NoScales, const ActBlock&) {
+  return sum_quarters(sums);
+}
 
-  void store(int row, const I* kept) {
-    if constexpr (kRows == 1) {
-      store_i(parts[row], kept[0]);
-    } else {
-      const I zero = zero_i();
-      const I four[4] = {kept[0], kept[1], kRows > 2 ? kept[kRows > 2 ? 2 : 0] : zero,
-                         kRows > 3 ? kept[kRows > 3 ? 3 : 0] : zero};
-      store_i(parts[row], sum_quarters(four));
-    }
-  }
-};
+inline void store_words(uint16_t* out, I words) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_castsi512_si128(words));
+}
+inline I low_words(short a, short b, short c, short d, short e, short f, short g, short h) {
+  return _mm512_castsi128_si512(_mm_set_epi16(h, g, f, e, d, c, b, a));
+}
+inline I low_dwords(int a, int b, int c, int d, int e, int f, int g, int h) {
+  return _mm512_castsi256_si512(_mm256_set_epi32(h, g, f, e, d, c, b, a));
+}
 
-template <class Format, int kRows>
-inline void finish_sums(Format, const StreamSums<kRows, ScaleKind::kInteger>& sums,
-                        const Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel, const ActBlock* acts,
-                        float (*out)[16]) {
-  if constexpr (kRows == 1) {
-    add_integer(sum_lanes(sums.parts), panel, acts[0], out[0]);
-  } else {
-    I parts[16];
-    load_lanes(reinterpret_cast<const uint8_t*>(sums.parts), 64, parts);
-    for (int r = 0; r < kRows; ++r) {
-      const I total = add_i(add_i(parts[r], parts[4 + r]), add_i(parts[8 + r], parts[12 + r]));
-      add_integer(total, panel, acts[r], out[r]);
-    }
-  }
+/// Words kStride * 0 to kStride * 7 of a K-block, all within 128 bytes.
+template <int kStride>
+inline I near_words(const uint8_t* block) {
+  static_assert(7 * kStride < 64);
+  const I words = low_words(0, kStride, 2 * kStride, 3 * kStride, 4 * kStride, 5 * kStride, 6 * kStride, 7 * kStride);
+  return _mm512_permutex2var_epi16(load_bytes_64(block), words, load_bytes_64(block + 64));
+}
+
+inline void keep_scales(q4_0, const uint8_t* block, int row, StreamScales<q4_0>& out) {
+  store_words(out.scale[row], near_words<9>(block));
+}
+inline void keep_scales(iq4_nl, const uint8_t* block, int row, StreamScales<iq4_nl>& out) {
+  store_words(out.scale[row], near_words<9>(block));
+}
+inline void keep_scales(q5_0, const uint8_t* block, int row, StreamScales<q5_0>& out) {
+  // words 0 11 22 33 44 55 of the first 64, then 66 and 77, which are 10 and 21 from byte 112 on
+  const I six = _mm512_permutex2var_epi16(load_bytes_64(block), low_words(0, 11, 22, 33, 44, 55, 0, 0),
+                                          load_bytes_64(block + 64));
+  store_words(out.scale[row], _mm512_mask_permutexvar_epi16(six, 0xc0, low_words(0, 0, 0, 0, 0, 0, 10, 21),
+                                                            load_bytes_64(block + 112)));
+}
+inline void keep_scales(q8_0, const uint8_t* block, int row, StreamScales<q8_0>& out) {
+  // words 0 17 34 51 of 64, and of the 64 from byte 136 on
+  const I words = low_words(0, 17, 34, 51, 0, 0, 0, 0);
+  const I low = _mm512_permutex2var_epi16(load_bytes_64(block), words, load_bytes_64(block + 64));
+  const I high = _mm512_permutex2var_epi16(load_bytes_64(block + 136), words, load_bytes_64(block + 200));
+  store_words(out.scale[row], _mm512_unpacklo_epi64(low, high));
+}
+inline void keep_scales(mxfp4, const uint8_t* block, int row, StreamScales<mxfp4>& out) {
+  const I bytes = _mm512_castsi128_si512(_mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, 119, 102, 85, 68, 51, 34, 17, 0));
+  const I scales = _mm512_permutex2var_epi8(load_bytes_64(block), bytes, load_bytes_64(block + 64));
+  store_words(out.scale[row], _mm512_cvtepu8_epi16(_mm512_castsi512_si256(scales)));
+}
+
+/// Dwords of a scale and a min.
+template <class Format>
+inline void store_pairs(I pairs, int row, StreamScales<Format>& out) {
+  store_words(out.scale[row], _mm512_castsi256_si512(_mm512_cvtepi32_epi16(pairs)));
+  store_words(out.min[row], _mm512_castsi256_si512(_mm512_cvtepi32_epi16(shift_right_logical<16>(pairs))));
+}
+inline void keep_scales(q4_1, const uint8_t* block, int row, StreamScales<q4_1>& out) {
+  // dwords 0 5 10 15, and of the 16 from byte 80 on
+  store_pairs(_mm512_permutex2var_epi32(load_bytes_64(block), low_dwords(0, 5, 10, 15, 16, 21, 26, 31),
+                                        load_bytes_64(block + 80)),
+              row, out);
+}
+inline void keep_scales(q5_1, const uint8_t* block, int row, StreamScales<q5_1>& out) {
+  // dwords 0 6 12 18 24 30 of the first 32, then 36 and 42, which are 4 and 10 of the next 16
+  const I six = _mm512_permutex2var_epi32(load_bytes_64(block), low_dwords(0, 6, 12, 18, 24, 30, 0, 0),
+                                          load_bytes_64(block + 64));
+  store_pairs(_mm512_mask_permutexvar_epi32(six, 0xc0, low_dwords(0, 0, 0, 0, 0, 0, 4, 10), load_bytes_64(block + 128)),
+              row, out);
+}
+inline void keep_scales(nvfp4, const uint8_t* block, int row, StreamScales<nvfp4>& out) {
+  for (int i = 0; i < 4; ++i) __builtin_memcpy(out.scale[row] + 4 * i, block + i * nvfp4::kBytes, 4);
 }
 
 }  // namespace
