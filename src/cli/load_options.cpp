@@ -55,6 +55,30 @@ Result<void> check_contiguous(const EngineOptions& options) {
   return {};
 }
 
+/// Where prefixes go that the store has no room for.
+Result<void> resolve_tiers(const LoadArguments& arguments, EngineOptions& options) {
+  if (!arguments.kv_host_bytes.empty()) {
+    TRY_ASSIGN(options.kv_host_bytes, parse_size("--kv-host-bytes", arguments.kv_host_bytes));
+  }
+  if (!arguments.kv_disk.empty()) options.kv_disk = arguments.kv_disk;
+  if (!arguments.kv_disk_bytes.empty()) {
+    TRY_ASSIGN(options.kv_disk_bytes, parse_size("--kv-disk-bytes", arguments.kv_disk_bytes));
+    if (!options.kv_disk) {
+      return make_error(ErrorCode::kInvalidArgument, "--kv-disk-bytes: expected a folder as well (--kv-disk)");
+    }
+  }
+  const bool has_tiers = options.kv_host_bytes > 0 || options.kv_disk;
+  if (has_tiers && !options.prefix_cache) {
+    return make_error(ErrorCode::kInvalidArgument, "--no-prefix-cache: {} keeps prefixes, and there are none",
+                      options.kv_disk ? "--kv-disk" : "--kv-host-bytes");
+  }
+  if (has_tiers && options.kv_storage == KvStorage::kContiguous) {
+    return make_error(ErrorCode::kInvalidArgument, "--kv contiguous: {} keeps prefixes, and there are none",
+                      options.kv_disk ? "--kv-disk" : "--kv-host-bytes");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<DType> kv_type(const std::string& name) { return parse_kv_type(lower_case(name)); }
@@ -118,6 +142,9 @@ void add_memory_options(CLI::App& app, LoadArguments& arguments) {
   app.add_flag("!--no-prefix-cache", arguments.engine.prefix_cache,
                "compute every prompt from its start: keep nothing of what was computed")
       ->group(kMemory);
+  add("--kv-host-bytes", arguments.kv_host_bytes, "memory for prefixes that --kv-bytes has no room for, such as 2G");
+  add("--kv-disk", arguments.kv_disk, "a folder for prefixes: they outlive the process");
+  add("--kv-disk-bytes", arguments.kv_disk_bytes, "most bytes of files there; otherwise 16G");
   add_options<EngineOptions>(app, kMemory, kMemoryRows, arguments.engine);
 }
 
@@ -150,6 +177,7 @@ Result<EngineOptions> resolve_load(const LoadArguments& arguments) {
   if (!arguments.memory_budget.empty()) {
     TRY_ASSIGN(options.memory_budget_bytes, parse_size("--memory-budget", arguments.memory_budget));
   }
+  TRY(resolve_tiers(arguments, options));
   if (!arguments.chat_template.empty()) options.chat_template = arguments.chat_template;
   if (!arguments.chat_template_file.empty()) {
     TRY_ASSIGN(options.chat_template, read_text_file(arguments.chat_template_file));

@@ -21,6 +21,9 @@ struct LoadArguments {
   std::string kv_bytes;          ///< "2G"; empty: the engine decides
   std::string memory_budget;     ///< "8G"; empty: what the machine has free
   std::string kv_storage = "paged";
+  std::string kv_host_bytes;       ///< "2G"; empty: no prefixes in host memory
+  std::string kv_disk;             ///< a folder; empty: none on disk
+  std::string kv_disk_bytes;       ///< "16G"; empty: the engine's default
   std::string log_level = "warn";  ///< of messages on stderr
   EngineOptions engine;
 };

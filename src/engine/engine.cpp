@@ -11,6 +11,8 @@
 #include "engine/engine_loop.h"
 #include "engine/load_parts.h"
 #include "engine/memory_question.h"
+#include "engine/model_identity.h"
+#include "engine/prefix_archive.h"
 #include "kv/contiguous_memory.h"
 #include "kv/paged_memory.h"
 
@@ -37,6 +39,40 @@ Result<std::unique_ptr<KvMemory>> make_memory(const MemoryQuestion& question, co
   const PrefixCaching caching = options.prefix_cache ? PrefixCaching::kOn : PrefixCaching::kOff;
   TRY_ASSIGN(auto memory, PagedMemory::create(question.layout, plan.terms, caching));
   return std::unique_ptr<KvMemory>(std::move(memory));
+}
+
+/// The bytes that the model's arithmetic depends on.
+std::vector<std::span<const std::byte>> bytes_of(const GgufFile& file) {
+  std::vector<std::span<const std::byte>> bytes;
+  for (const FileMap& map : file.maps()) bytes.push_back(map.bytes());
+  if (!bytes.empty()) return bytes;
+  for (const GgufTensor& tensor : file.tensors()) bytes.emplace_back(tensor.data, tensor.size_bytes);
+  return bytes;
+}
+
+/// Tiers behind the store's prefix cache; nullptr when none is asked for.
+Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const MemoryQuestion& question,
+                                                    KvMemory& memory, const EngineOptions& options) {
+  if (options.kv_host_bytes == 0 && !options.kv_disk) return std::unique_ptr<PrefixArchive>();
+  PrefixCache* const cache =
+      question.storage == KvStorage::kPaged ? static_cast<PagedMemory&>(memory).prefix_cache() : nullptr;
+  if (cache == nullptr) {
+    return make_error(ErrorCode::kInvalidArgument,
+                      "host and disk tiers: expected paged storage with its prefix cache, found none");
+  }
+  TierOptions tiers;
+  tiers.host_bytes = options.kv_host_bytes;
+  PageKey model;
+  if (options.kv_disk) {
+    tiers.disk_folder = *options.kv_disk;
+    tiers.disk_bytes = disk_budget_bytes(options);
+    tiers.staging_bytes = tier_staging_bytes(options);
+    ThreadPool threads(step_threads(options));
+    model = model_identity(file != nullptr ? bytes_of(*file) : std::vector<std::span<const std::byte>>(),
+                           question.layout, threads);
+  }
+  TRY_ASSIGN(auto opened, PrefixTiers::open(tier_layout(memory.terms(), model), tiers));
+  return std::make_unique<PrefixArchive>(*cache, std::move(opened));
 }
 
 EngineLoopOptions loop_options(const EngineOptions& options, const MemoryQuestion& question, const MemoryPlan& plan,
@@ -96,12 +132,14 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   TRY_ASSIGN(const MemoryQuestion question, memory_question(model, options));
   TRY_ASSIGN(const MemoryPlan plan, plan_memory(question));
   TRY_ASSIGN(std::unique_ptr<KvMemory> memory, make_memory(question, plan, options));
+  TRY_ASSIGN(std::unique_ptr<PrefixArchive> archive, make_archive(parts.file.get(), question, *memory, options));
   log_start(parts, question, plan);
   const uint64_t kv_bytes = memory->size_bytes();
   CHECK(kv_bytes == plan.kv_bytes, "the store takes what was planned");
   const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
-  auto loop = std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab),
-                                           std::move(memory), loop_options(options, question, plan, call_opener));
+  auto loop =
+      std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab), std::move(memory),
+                                   loop_options(options, question, plan, call_opener), std::move(archive));
   auto impl = std::make_unique<Impl>(
       Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes, std::move(loop)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
@@ -142,6 +180,8 @@ bool Engine::clear_cache(TakeCacheReport take) {
     take(kv.cache_report(0));
   });
 }
+
+std::optional<PrefixTierStats> Engine::tier_stats() const { return impl_->loop->tier_stats(); }
 
 void Engine::cancel(RequestId id) { impl_->loop->cancel(id); }
 void Engine::drain() { impl_->loop->drain(); }

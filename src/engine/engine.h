@@ -17,8 +17,11 @@
 #include "nn/model.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
+#include "tier/tier_stats.h"
 
 namespace ferrox {
+
+inline constexpr uint64_t kDefaultDiskBytes = uint64_t{16} << 30;
 
 struct EngineOptions {
   std::optional<std::filesystem::path> model_path;  ///< absent: the bundled model
@@ -33,8 +36,11 @@ struct EngineOptions {
   DType k_type = DType::kF16;                ///< one of kKvTypes
   DType v_type = DType::kF16;
   int32_t page_rows = 32;
-  bool prefix_cache = true;  ///< free pages keep what was computed for requests that begin alike; paged storage alone
-  int32_t batch_rows = 512;  ///< most rows of one step
+  bool prefix_cache = true;    ///< free pages keep what was computed for requests that begin alike; paged storage alone
+  uint64_t kv_host_bytes = 0;  ///< memory for prefixes that the store has no room for
+  std::optional<std::filesystem::path> kv_disk = {};  ///< a folder that keeps them, over restarts as well
+  uint64_t kv_disk_bytes = 0;                         ///< most bytes of its files; 0: kDefaultDiskBytes
+  int32_t batch_rows = 512;                           ///< most rows of one step
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;
   int64_t default_timeout_ms = 0;  ///< longest wait for admission; 0: no limit
@@ -53,8 +59,9 @@ struct EngineParts {
 /// Owns the model, its KV memory and the one thread that touches them. All methods are safe from any thread.
 class Engine {
  public:
-  /// Errors: what opening the file, load_model, make_tokenizer, the chat template and plan_memory refuse; a build
-  /// without a bundled model when no path is given.
+  /// Errors: what opening the file, load_model, make_tokenizer, the chat template and plan_memory refuse; tiers without
+  /// a prefix cache in front of them, a folder that can't be used; a build without a bundled model when no path is
+  /// given.
   static Result<std::unique_ptr<Engine>> load(const EngineOptions& options);
 
   /// The same from parts that are there already. Nothing of `options` but numbers is used. Errors: memory.
@@ -97,6 +104,9 @@ class Engine {
   using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
   bool ask_cache(size_t most_nodes, TakeCacheReport take);
   bool clear_cache(TakeCacheReport take);
+
+  /// What host memory and the disk hold of prefixes; absent when they aren't used.
+  std::optional<PrefixTierStats> tier_stats() const;
 
   /// The request stops within a step and sends DoneEvent{kCancelled}. Unknown or finished ids are ignored.
   void cancel(RequestId id);

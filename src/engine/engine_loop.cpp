@@ -9,11 +9,12 @@
 namespace ferrox {
 
 EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv,
-                       const EngineLoopOptions& options)
+                       const EngineLoopOptions& options, std::unique_ptr<PrefixArchive> archive)
     : model_(model),
       vocabulary_(std::move(vocabulary)),
       options_(options),
       kv_(std::move(kv)),
+      archive_(std::move(archive)),
       n_pages_total_(std::accumulate(kv_->terms().n_pages.begin(), kv_->terms().n_pages.end(), int64_t{0})),
       threads_(options.n_threads),
       batch_(model.shape().n_vocab, options.n_parallel),
@@ -139,8 +140,15 @@ void EngineLoop::publish() {
   inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), kv_->n_available(), n_steps_);
 }
 
+std::optional<PrefixTierStats> EngineLoop::tier_stats() const {
+  if (archive_ == nullptr) return std::nullopt;
+  return archive_->stats();
+}
+
 void EngineLoop::run() {
-  while (inbox_.wait_for_work(!running_.empty())) {
+  const auto has_copies = [this] { return archive_ != nullptr && archive_->has_work(); };
+  while (inbox_.wait_for_work(!running_.empty() || has_copies())) {
+    if (has_copies()) archive_->work();
     apply_cancellations();
     finish_over();
     run_jobs();
@@ -155,6 +163,7 @@ void EngineLoop::run() {
   inbox_.cancel_all();
   apply_cancellations();
   finish_over();
+  if (archive_ != nullptr) archive_->finish();
 }
 
 void EngineLoop::apply_cancellations() {
@@ -178,6 +187,7 @@ void EngineLoop::admit(TimePoint now) {
   for (const RequestId first : inbox_.waiting()) {
     Choices& choices = inbox_.waiting_choices(first);
     if (now < choices.front().deadline && waits_for_prefix(choices)) continue;
+    if (restores(choices)) break;  // goes on after the next step
     is_blocked = !try_admit(first, choices, now);
     if (is_blocked) break;
   }
@@ -213,6 +223,21 @@ bool EngineLoop::waits_for_prefix(Choices& choices) {
   prefix.source = best->id();
   prefix.source_length = n_best;
   return true;
+}
+
+/// Whether more of the prompt is to come from the tiers; a slice of it did. Only for a request that has room now.
+bool EngineLoop::restores(Choices& choices) {
+  const AcceptedRequest& one = choices.front();
+  PrefixUse& prefix = choices.front().prefix;
+  if (archive_ == nullptr || !prefix.is_on || prefix.is_restored) return false;
+  const auto n_choices = static_cast<int64_t>(choices.size());
+  if (n_slots_taken() + n_choices > options_.n_parallel) return false;
+  const int64_t n_prompt = one.loop.n_prompt();
+  const auto pages = choice_pages(kv_->terms(), n_prompt, one.n_positions - n_prompt, n_choices);
+  if (!fits_pages(pages, kv_->n_available())) return false;
+  const auto restored = archive_->restore(prefix.space, one.loop.tokens(), threads_);
+  prefix.is_restored = restored == PrefixArchive::Restored::kAll;
+  return !prefix.is_restored;
 }
 
 bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
@@ -280,6 +305,9 @@ void EngineLoop::take_results(const std::vector<StepPart>& parts) {
     if (request.is_over()) continue;
     request.rows_done(now);
     if (!has_logits) continue;
+    if (archive_ != nullptr && request.leaves_prefix() && request.is_at_prompt_end()) {
+      archive_->keep(request.space(), request.tokens());
+    }
     fork_choices(request, batch_.logits(row), now);
     request.take_logits(batch_.logits(row), now);
   }
@@ -300,6 +328,7 @@ void EngineLoop::finish_over() {
   for (auto& request : running_) {
     if (!request->is_over()) continue;
     request->release_kv();
+    if (archive_ != nullptr && request->leaves_prefix()) archive_->keep(request->space(), request->tokens());
     over.push_back(std::move(request));
   }
   if (over.empty()) return;

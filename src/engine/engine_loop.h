@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "engine/prefix_archive.h"
 #include "engine/request.h"
 #include "engine/request_inbox.h"
 #include "engine/running_request.h"
@@ -33,10 +35,11 @@ struct EngineLoopOptions {
 /// the inbox. Methods are safe from any thread.
 class EngineLoop {
  public:
-  /// `model` must outlive this.
-  EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv, const EngineLoopOptions& options);
+  /// `model` must outlive this. `archive`, of the same memory, may be nullptr: prefixes go when the store needs room.
+  EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv, const EngineLoopOptions& options,
+             std::unique_ptr<PrefixArchive> archive = nullptr);
 
-  /// Cancels what runs or waits and joins.
+  /// Cancels what runs or waits, writes what is to be kept, and joins.
   ~EngineLoop();
 
   // As Engine's.
@@ -50,6 +53,7 @@ class EngineLoop {
   void drain() { inbox_.drain(); }
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
   EngineStatus status() const { return inbox_.status(); }
+  std::optional<PrefixTierStats> tier_stats() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -67,6 +71,7 @@ class EngineLoop {
   void run_jobs();
   void admit(TimePoint now);
   bool waits_for_prefix(Choices& choices);
+  bool restores(Choices& choices);
   bool try_admit(RequestId first, Choices& choices, TimePoint now);
   std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired(TimePoint now);
@@ -82,6 +87,7 @@ class EngineLoop {
   const EngineLoopOptions options_;
 
   std::unique_ptr<KvMemory> kv_;
+  std::unique_ptr<PrefixArchive> archive_;
   int64_t n_pages_total_;
   ThreadPool threads_;
   StepBatch batch_;

@@ -15,44 +15,44 @@
 namespace ferrox {
 namespace {
 
-/// A sequence owns its share of the store, page by page in order.
-struct Sequence {
-  std::vector<int32_t> pages;
-  std::vector<PageTable> tables;  // of each attention kind
-  int64_t length = 0;
-  std::vector<float> state;        // recurrent, after `length` tokens
-  std::vector<float> saved_state;  // and after the saved_length ones that were marked
-  int64_t saved_length = 0;
-
-  float* state_data() { return state.empty() ? nullptr : state.data(); }
-  void save() {
-    saved_state = state;
-    saved_length = length;
-  }
-};
-
 int64_t pages_of_sequence(const EvaluatorOptions& options) {
   return kv_pages_for(std::max<int64_t>(options.n_positions, 1), options.page_rows);
-}
-
-std::vector<Sequence> share_pages(const ModelShape& shape, const EvaluatorOptions& options) {
-  const auto n_kinds = static_cast<size_t>(attention_kinds(shape.kv_layers).size());
-  const auto n_pages = static_cast<size_t>(pages_of_sequence(options));
-  std::vector<Sequence> sequences(static_cast<size_t>(options.n_sequences));
-  int32_t next = 0;
-  for (Sequence& sequence : sequences) {
-    sequence.pages.resize(n_pages);
-    std::iota(sequence.pages.begin(), sequence.pages.end(), next);
-    sequence.tables.assign(n_kinds, sequence.pages);
-    sequence.state.assign(static_cast<size_t>(shape.state_floats), 0.0f);
-    next += static_cast<int32_t>(n_pages);
-  }
-  return sequences;
 }
 
 }  // namespace
 
 struct Evaluator::Impl {
+  /// A sequence owns its share of the store, page by page in order.
+  struct Sequence {
+    std::vector<int32_t> pages;
+    std::vector<PageTable> tables;  // of each attention kind
+    int64_t length = 0;
+    std::vector<float> state;        // recurrent, after `length` tokens
+    std::vector<float> saved_state;  // and after the saved_length ones that were marked
+    int64_t saved_length = 0;
+
+    float* state_data() { return state.empty() ? nullptr : state.data(); }
+    void save() {
+      saved_state = state;
+      saved_length = length;
+    }
+  };
+
+  static std::vector<Sequence> share_pages(const ModelShape& shape, const EvaluatorOptions& options) {
+    const auto n_kinds = static_cast<size_t>(attention_kinds(shape.kv_layers).size());
+    const auto n_pages = static_cast<size_t>(pages_of_sequence(options));
+    std::vector<Sequence> sequences(static_cast<size_t>(options.n_sequences));
+    int32_t next = 0;
+    for (Sequence& sequence : sequences) {
+      sequence.pages.resize(n_pages);
+      std::iota(sequence.pages.begin(), sequence.pages.end(), next);
+      sequence.tables.assign(n_kinds, sequence.pages);
+      sequence.state.assign(static_cast<size_t>(shape.state_floats), 0.0f);
+      next += static_cast<int32_t>(n_pages);
+    }
+    return sequences;
+  }
+
   std::unique_ptr<Model> model;
   PagedStore store;
   ThreadPool pool;
@@ -136,7 +136,7 @@ int Evaluator::n_threads() const { return impl_->pool.n_threads(); }
 int64_t Evaluator::length(int32_t sequence) const { return impl_->sequences[static_cast<size_t>(sequence)].length; }
 
 Result<std::span<const float>> Evaluator::append(std::span<const int32_t> tokens, Logits wanted, int32_t index) {
-  Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
+  Impl::Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
   TRY(impl_->check(sequence, tokens));
   const auto n_vocab = static_cast<size_t>(shape().n_vocab);
   const size_t n_rows = wanted == Logits::kAll ? tokens.size() : (wanted == Logits::kLast && !tokens.empty() ? 1 : 0);
@@ -163,7 +163,7 @@ Result<std::span<const float>> Evaluator::step(std::span<const int32_t> tokens) 
   std::vector<int32_t> rows(tokens.size());
   std::iota(rows.begin(), rows.end(), 0);
   for (size_t i = 0; i < tokens.size(); ++i) {
-    Sequence& sequence = impl_->sequences[i];
+    Impl::Sequence& sequence = impl_->sequences[i];
     TRY(impl_->check(sequence, tokens.subspan(i, 1)));
     segments.push_back({1, sequence.length, sequence.tables, sequence.state_data()});
   }
@@ -178,7 +178,7 @@ void Evaluator::set_profile(Profile* profile) { impl_->pool.set_profile(profile)
 void Evaluator::mark(int32_t index) { impl_->sequences[static_cast<size_t>(index)].save(); }
 
 void Evaluator::truncate(int64_t n, int32_t index) {
-  Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
+  Impl::Sequence& sequence = impl_->sequences[static_cast<size_t>(index)];
   CHECK(n >= 0 && n <= sequence.length, "only computed positions can be forgotten");
   if (!sequence.state.empty() && n != sequence.length) {
     CHECK(n == 0 || n == sequence.saved_length, "a state goes back to where it was kept");

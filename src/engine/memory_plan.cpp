@@ -21,9 +21,9 @@ constexpr uint64_t kHeadroomShare = 20;  // 5 %: allocator, stacks, page tables,
 constexpr int64_t kMostPages = std::numeric_limits<int32_t>::max();
 constexpr int kSnapshotsOfOne = 4;  ///< of the state, for each request that runs: a few turns of its conversation
 
-/// What weights and scratch leave of the budget.
+/// What weights, scratch and tiers leave of the budget.
 uint64_t left_for_kv(const MemoryQuestion& q) {
-  const uint64_t taken = saturating_add(q.weight_bytes, q.scratch_bytes);
+  const uint64_t taken = saturating_add(saturating_add(q.weight_bytes, q.scratch_bytes), q.tier_bytes);
   return q.budget_bytes > taken ? q.budget_bytes - taken : 0;
 }
 
@@ -40,13 +40,18 @@ uint64_t request_bytes(const MemoryQuestion& q, int64_t n) {
   return bytes_of_pages(terms, lease_pages(terms, n, 0));
 }
 
+/// " + tiers 1.0 GiB", or nothing.
+std::string tier_term(const MemoryQuestion& q, const char* sign) {
+  return q.tier_bytes == 0 ? "" : fmt::format(" {} tiers {}", sign, format_bytes(q.tier_bytes));
+}
+
 Error does_not_fit(const MemoryQuestion& q, uint64_t kv_bytes, int64_t n_positions) {
   return make_error(
       ErrorCode::kMemoryBudget,
-      "model doesn't fit: weights {} + KV {} ({} positions) + scratch {} > budget {}; the largest context "
+      "model doesn't fit: weights {} + KV {} ({} positions) + scratch {}{} > budget {}; the largest context "
       "that fits is {} positions",
       format_bytes(q.weight_bytes), format_bytes(kv_bytes), n_positions, format_bytes(q.scratch_bytes),
-      format_bytes(q.budget_bytes), largest_context(q));
+      tier_term(q, "+"), format_bytes(q.budget_bytes), largest_context(q));
 }
 
 /// A store that was given a size that nothing fits in, whatever the budget is.
@@ -224,8 +229,8 @@ std::vector<std::string> doubts_of_plan(const MemoryQuestion& q, const MemoryPla
 std::vector<std::string> explain_plan(const MemoryQuestion& q, const MemoryPlan& plan) {
   const uint64_t left = left_for_kv(q);
   std::vector<std::string> lines = {
-      fmt::format("budget {} - weights {} - scratch {} = {} for KV", format_bytes(q.budget_bytes),
-                  format_bytes(q.weight_bytes), format_bytes(q.scratch_bytes), format_bytes(left)),
+      fmt::format("budget {} - weights {} - scratch {}{} = {} for KV", format_bytes(q.budget_bytes),
+                  format_bytes(q.weight_bytes), format_bytes(q.scratch_bytes), tier_term(q, "-"), format_bytes(left)),
       fmt::format("KV {} ({}): {}", format_bytes(plan.kv_bytes),
                   q.storage == KvStorage::kPaged ? "paged" : "contiguous",
                   q.kv_bytes > 0 ? "as asked for"

@@ -34,6 +34,7 @@ struct MemoryQuestion {
   uint64_t budget_bytes;
   uint64_t weight_bytes;
   uint64_t scratch_bytes;
+  uint64_t tier_bytes = 0;  ///< of prefixes in host memory, and of copies that wait for the disk
 };
 
 struct MemoryPlan {
@@ -44,8 +45,8 @@ struct MemoryPlan {
       store_context;  ///< positions that one request is sure to hold in the store, at most those trained or asked for
 };
 
-/// weights + scratch + KV <= budget, or an error of code kMemoryBudget that shows every term and the largest context
-/// that would fit. A context that is named gets its pages even when they are more than half.
+/// weights + scratch + tiers + KV <= budget, or an error of code kMemoryBudget that shows every term and the largest
+/// context that would fit. A context that is named gets its pages even when they are more than half.
 Result<MemoryPlan> plan_memory(const MemoryQuestion& question);
 
 /// The largest context of one request that weights and scratch leave room for; at most the trained one.

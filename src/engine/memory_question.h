@@ -13,6 +13,10 @@ namespace ferrox {
 int32_t step_rows(const EngineOptions& options, const Model& model);
 int step_threads(const EngineOptions& options);
 
+/// Bytes that files of prefixes may take, and that their copies may while they wait to be written (0 without a folder).
+uint64_t disk_budget_bytes(const EngineOptions& options);
+uint64_t tier_staging_bytes(const EngineOptions& options);
+
 /// Errors: a layout that can't be stored, a budget variable that isn't a number.
 Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options);
 

@@ -53,7 +53,7 @@ int64_t RunningRequest::length_to_share(std::span<const int32_t> prompt, const s
 }
 
 void RunningRequest::release_kv() {
-  if (!error_ && accepted_.prefix.is_on) kv_->publish(accepted_.loop.tokens());
+  if (leaves_prefix()) kv_->publish(accepted_.loop.tokens());
   kv_.reset();
 }
 

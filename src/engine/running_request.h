@@ -23,6 +23,7 @@ struct PrefixUse {
   std::vector<int64_t> boundaries;       ///< lengths of the prompt at which its messages end
   std::optional<RequestId> source = {};  ///< waits for this one, which computes what it needs, to get as far as:
   int64_t source_length = 0;
+  bool is_restored = false;  ///< all that the tiers have of it is in the tree
 };
 
 /// A request that was accepted: before admission it waits as this.
@@ -47,6 +48,12 @@ class RunningRequest {
                  int32_t call_opener, TimePoint now);
 
   RequestId id() const { return accepted_.id; }
+
+  /// Whether others may go on behind what it computes, in which namespace, and what that is.
+  bool leaves_prefix() const { return !error_ && accepted_.prefix.is_on; }
+  const std::string& space() const { return accepted_.prefix.space; }
+  std::span<const int32_t> tokens() const { return accepted_.loop.tokens(); }
+  bool is_at_prompt_end() const { return kv_->length() == accepted_.loop.n_prompt(); }
 
   /// Rows that are not in the KV yet, and that the next step may have.
   SequenceWork work() const;

@@ -36,6 +36,9 @@ class PagedMemory : public KvMemory {
   uint64_t size_bytes() const override { return store_.size_bytes(); }
   void check_integrity() const override;
 
+  /// nullptr: nothing is cached.
+  PrefixCache* prefix_cache() { return cache_ ? &*cache_ : nullptr; }
+
   PagedStore& store() { return store_; }
   PageGroups& groups() { return groups_; }
 

@@ -113,6 +113,21 @@ void PagedStore::copy_state(int32_t from_page, int32_t to_page) {
   std::memcpy(state(to_page), state(from_page), static_cast<size_t>(layout_.state_floats) * sizeof(float));
 }
 
+std::vector<std::span<std::byte>> PagedStore::pieces(int kind, int32_t page) const {
+  if (kind == static_cast<int>(kinds_.windows.size())) {
+    return {std::as_writable_bytes(std::span(state(page), static_cast<size_t>(layout_.state_floats)))};
+  }
+  std::vector<std::span<std::byte>> pieces;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (kinds_.of_layer[i] != kind) continue;
+    const KvLayerView& layer = layers_[i];
+    const auto n_rows = static_cast<size_t>(layer.n_kv_heads) * static_cast<size_t>(layout_.page_rows);
+    pieces.emplace_back(layer.k_row(page, 0, 0), n_rows * static_cast<size_t>(layer.k_row_bytes));
+    pieces.emplace_back(layer.v_row(page, 0, 0), n_rows * static_cast<size_t>(layer.v_row_bytes));
+  }
+  return pieces;
+}
+
 void PagedStore::copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows) {
   CHECK(n_rows >= 0 && n_rows <= layout_.page_rows, "a page's rows are copied within a page");
   for (size_t i = 0; i < layers_.size(); ++i) {

@@ -37,6 +37,9 @@ class PagedStore {
   float* state(int32_t page) const;
   void copy_state(int32_t from_page, int32_t to_page);
 
+  /// The bytes of one page: K and V of every layer of an attention kind, or the state. Together page_bytes of the kind.
+  std::vector<std::span<std::byte>> pieces(int kind, int32_t page) const;
+
   /// Copies the first n_rows rows of one page to another, in every layer of the kind.
   void copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows);
 

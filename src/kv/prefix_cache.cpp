@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ferrox {
 namespace {
@@ -26,6 +27,12 @@ PrefixNodeReport node_report(const std::string& space, const PrefixNode& node, c
 std::string currency_name(int window) {
   if (window == kStateKind) return "state";
   return window == 0 ? "full" : fmt::format("window {}", window);
+}
+
+std::vector<std::vector<int32_t>> pages_of(const PrefixMatch& match) {
+  std::vector<std::vector<int32_t>> pages = match.pages;
+  if (match.state != kNoPage) pages.push_back({match.state});
+  return pages;
 }
 
 }  // namespace
@@ -62,13 +69,15 @@ bool PrefixCache::make_room(std::span<const int64_t> n) {
   return true;
 }
 
-PrefixCache::Hold::Hold(PageGroups& groups, const PrefixMatch& match) : groups_(groups), pages_(match.pages) {
-  if (match.state != kNoPage) pages_.push_back({match.state});
+PrefixCache::Hold::Hold(PageGroups& groups, std::vector<std::vector<int32_t>> pages)
+    : groups_(groups), pages_(std::move(pages)) {
   for (size_t kind = 0; kind < pages_.size(); ++kind) {
     std::erase(pages_[kind], kNoPage);
     groups_.pool(static_cast<int>(kind)).retain(pages_[kind]);
   }
 }
+
+PrefixCache::Hold::Hold(PageGroups& groups, const PrefixMatch& match) : Hold(groups, pages_of(match)) {}
 
 PrefixCache::Hold::~Hold() {
   for (size_t kind = 0; kind < pages_.size(); ++kind) groups_.pool(static_cast<int>(kind)).release(pages_[kind]);

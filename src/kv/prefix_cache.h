@@ -18,6 +18,8 @@ class PrefixCache {
   PrefixCache(PagedStore& store, PageGroups& groups, const KvTerms& terms)
       : store_(store), groups_(groups), terms_(terms), tree_(groups, terms) {}
 
+  const PagedStore& store() const { return store_; }
+  const KvTerms& terms() const { return terms_; }
   PageGroups& groups() { return groups_; }
   PrefixTree& tree() { return tree_; }
   const PrefixTree& tree() const { return tree_; }
@@ -34,10 +36,12 @@ class PrefixCache {
   /// Evicts until n[kind] pages of each kind are free; changes nothing and gives false when that can't be.
   bool make_room(std::span<const int64_t> n);
 
-  /// A holder of a match's pages, so that they stay while room is made.
+  /// A holder of pages of the tree, so that they stay while room is made.
   class Hold {
    public:
     Hold(PageGroups& groups, const PrefixMatch& match);
+    /// `pages`: of each kind.
+    Hold(PageGroups& groups, std::vector<std::vector<int32_t>> pages);
     ~Hold();
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;

@@ -153,6 +153,19 @@ PrefixMatch PrefixTree::match(std::string_view space, std::span<const int32_t> t
   return best;
 }
 
+KeptPrefix PrefixTree::kept(std::string_view space, std::span<const int32_t> tokens) const {
+  const std::vector<Step> path = walk(space, tokens);
+  KeptPrefix kept;
+  if (!path.empty()) kept.n_tokens = path.back().node->start + path.back().n_matched;
+  for (size_t kind = 0; kind < n_kinds_; ++kind) kept.pages.push_back(pages_along(path, kind, kept.n_tokens));
+  for (const Step& step : path) {
+    for (const StateSnapshot& state : step.node->states) {
+      if (state.position <= kept.n_tokens) kept.states.push_back(state);
+    }
+  }
+  return kept;
+}
+
 bool PrefixTree::has_state(std::string_view space, std::span<const int32_t> tokens) const {
   const auto n = static_cast<int64_t>(tokens.size());
   int32_t page = kNoPage;

@@ -38,6 +38,13 @@ struct PrefixMatch {
   bool was_evicted = false;                 ///< more was there once
 };
 
+/// What is kept of a sequence, whether or not anything can go on behind it.
+struct KeptPrefix {
+  int64_t n_tokens = 0;                     ///< that a cached sequence begins with as well
+  std::vector<std::vector<int32_t>> pages;  ///< [attention kind], for n_tokens tokens; kNoPage where none is kept
+  std::vector<StateSnapshot> states;        ///< after at most n_tokens tokens, by position
+};
+
 struct PrefixCounts {
   uint64_t n_nodes = 0;
   uint64_t n_tokens = 0;
@@ -57,6 +64,9 @@ class PrefixTree {
   /// What of `tokens` a request can go on behind, at most `limit` tokens. Changes nothing. `space`: the namespace; what
   /// is cached in one isn't seen from another.
   PrefixMatch match(std::string_view space, std::span<const int32_t> tokens, int64_t limit) const;
+
+  /// What is kept of `tokens`. Changes nothing.
+  KeptPrefix kept(std::string_view space, std::span<const int32_t> tokens) const;
 
   /// Whether there is a snapshot after all of `tokens`.
   bool has_state(std::string_view space, std::span<const int32_t> tokens) const;

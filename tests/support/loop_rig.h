@@ -33,12 +33,17 @@ struct RigShape {
   PrefixCaching caching = PrefixCaching::kOn;
   FakeModel::State state = FakeModel::State::kNone;
   int32_t n_states = 12;
+  TierOptions tiers = {};  ///< behind the store, when they keep anything
+  uint8_t model_identity = 1;
+  uint64_t slice_bytes = 1 << 20;
 };
 
 /// A model with an engine around it.
 struct Rig {
   explicit Rig(const RigShape& shape = {}) : model(shape.batch_rows, shape.trained_context, shape.window, shape.state) {
-    loop.emplace(model, fake_vocabulary(), memory_of(shape),
+    std::unique_ptr<KvMemory> memory = memory_of(shape);
+    std::unique_ptr<PrefixArchive> archive = archive_of(shape, *memory);
+    loop.emplace(model, fake_vocabulary(), std::move(memory),
                  EngineLoopOptions{.n_threads = 1,
                                    .context_length = shape.context_length,
                                    .n_parallel = shape.n_parallel,
@@ -46,7 +51,18 @@ struct Rig {
                                    .max_queue = shape.max_queue,
                                    .default_max_tokens = 16,
                                    .default_timeout_ms = 0,
-                                   .call_opener = shape.call_opener});
+                                   .call_opener = shape.call_opener},
+                 std::move(archive));
+  }
+
+  static std::unique_ptr<PrefixArchive> archive_of(const RigShape& shape, KvMemory& memory) {
+    if (shape.tiers.host_bytes == 0 && shape.tiers.disk_folder.empty()) return nullptr;
+    auto& paged = dynamic_cast<PagedMemory&>(memory);
+    PageKey identity;
+    identity.bytes.front() = shape.model_identity;
+    auto tiers = PrefixTiers::open(tier_layout(paged.terms(), identity), shape.tiers);
+    EXPECT_TRUE(tiers) << tiers.error().message;
+    return std::make_unique<PrefixArchive>(*paged.prefix_cache(), std::move(*tiers), shape.slice_bytes);
   }
 
   std::unique_ptr<KvMemory> memory_of(const RigShape& shape) const {

@@ -86,6 +86,10 @@ class Parts {
     }
   }
 
+  /// Pieces point into it: moving keeps them, copying wouldn't.
+  Parts(Parts&&) = default;
+  Parts& operator=(Parts&&) = default;
+
   std::vector<PartSource> sources() const { return list<PartSource>(constant_); }
   std::vector<PartTarget> targets() const { return list<PartTarget>(pieces_); }
   const std::vector<std::byte>& part(int i) const { return bytes_[static_cast<size_t>(i)]; }

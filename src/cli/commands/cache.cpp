@@ -29,6 +29,14 @@ void print_tree(const Json& tree) {
   }
 }
 
+void print_tier(const char* name, const Json& tier) {
+  const auto number = [&](const char* key) { return tier.value(key, uint64_t{0}); };
+  if (number("budget_bytes") == 0) return;
+  print_out("{:<12} {} entries, {} of {}; {} hits, {} evicted, {} dropped, {} damaged\n", name, number("entries"),
+            format_bytes(number("bytes")), format_bytes(number("budget_bytes")), number("hits"), number("evicted"),
+            number("dropped"), number("damaged"));
+}
+
 void print_report(const Json& report) {
   if (!report.value("enabled", false)) return print_out("the server keeps no prefixes\n");
   const auto asked = report.value("prompt_tokens", uint64_t{0});
@@ -41,6 +49,9 @@ void print_report(const Json& report) {
     print_out("{:<12} {} pages, {} idle, {}; {} evicted\n", currency.value("name", ""),
               currency.value("pages", uint64_t{0}), currency.value("idle_pages", uint64_t{0}),
               format_bytes(currency.value("bytes", uint64_t{0})), currency.value("evicted_pages", uint64_t{0}));
+  }
+  if (report.contains("tiers")) {
+    for (const char* name : {"host", "disk"}) print_tier(name, report["tiers"][name]);
   }
   if (!report.at("tree").empty()) print_out("\n     start + tokens  text\n");
   print_tree(report.at("tree"));

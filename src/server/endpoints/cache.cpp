@@ -36,7 +36,7 @@ awaitable<void> show(App& app, Exchange& exchange) {
   } else {
     const std::string space = cache_space(app, exchange.request(), "");
     const auto report = co_await app.ask_cache(App::CacheStep::kShow, *n_nodes);
-    response.body = dump_json(cache_json(report, space, app.engine().tokenizer()));
+    response.body = dump_json(cache_json(report, app.engine().tier_stats(), space, app.engine().tokenizer()));
   }
   co_await exchange.respond(std::move(response));
 }

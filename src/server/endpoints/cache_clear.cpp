@@ -10,7 +10,7 @@ namespace {
 awaitable<void> clear(App& app, Exchange& exchange) {
   HttpResponse response;
   const auto report = co_await app.ask_cache(App::CacheStep::kClear, 0);
-  response.body = dump_json(cache_json(report, "", app.engine().tokenizer()));
+  response.body = dump_json(cache_json(report, app.engine().tier_stats(), "", app.engine().tokenizer()));
   co_await exchange.respond(std::move(response));
 }
 

@@ -1,0 +1,207 @@
+// Do prefixes that the store has lost, or another process computed, come back as they were?
+#include "engine/prefix_archive.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/file_bytes.h"
+#include "support/loop_rig.h"
+#include "support/temp_folder.h"
+
+namespace ferrox {
+namespace {
+
+using testing::EventLog;
+using testing::FakeModel;
+using testing::judge_ids;
+using testing::make_request;
+using testing::Rig;
+using testing::RigShape;
+using testing::TempFolder;
+
+std::vector<int32_t> archive_tokens(int32_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < n; ++i) ids.push_back(3 + static_cast<int32_t>(random() % 50));
+  return ids;
+}
+
+/// The judge's answer; gives the tokens that were cached.
+int64_t cached_tokens(Rig& rig, const GenerationRequest& request) {
+  EventLog log = rig.submit(request);
+  EXPECT_FALSE(log.wait().empty());
+  EXPECT_EQ(log.ids(), judge_ids(request, *request.max_tokens));
+  return log.done().usage.cached_tokens.value_or(-1);
+}
+
+struct KindOfModel {
+  int window;
+  FakeModel::State state;
+};
+constexpr KindOfModel kKinds[] = {{0, FakeModel::State::kNone},
+                                  {6, FakeModel::State::kNone},
+                                  {0, FakeModel::State::kRecurrent},
+                                  {6, FakeModel::State::kRecurrent}};
+
+/// Of a prompt of 43 tokens in pages of 4: whole pages, or as far as there is a state.
+int64_t restored_of_43(const KindOfModel& kind) { return kind.state == FakeModel::State::kNone ? 40 : 42; }
+
+RigShape shape_of(const KindOfModel& kind) {
+  RigShape shape{.n_pages = 60, .window = kind.window, .slide_interval = 8};
+  shape.state = kind.state;
+  return shape;
+}
+
+TEST(PrefixArchive, WhatTheStoreHasNoRoomForComesBackFromMemory) {
+  for (const KindOfModel& kind : kKinds) {
+    SCOPED_TRACE(fmt::format("window {}, state {}", kind.window, kind.state == FakeModel::State::kRecurrent));
+    RigShape shape = shape_of(kind);
+    shape.n_pages = 24;
+    shape.n_states = 4;
+    shape.n_parallel = 1;
+    shape.tiers.host_bytes = 1 << 20;
+    Rig rig(shape);
+    const GenerationRequest first = make_request(archive_tokens(43, 1), 6);
+    EXPECT_EQ(cached_tokens(rig, first), 0);
+    for (uint32_t i = 2; i < 6; ++i) cached_tokens(rig, make_request(archive_tokens(60, i), 20));
+    EXPECT_EQ(cached_tokens(rig, first), restored_of_43(kind));
+    EXPECT_GT(rig.loop->tier_stats()->host.n_loaded, 0u);
+    rig.expect_at_rest();
+  }
+}
+
+TEST(PrefixArchive, AnotherProcessGoesOnBehindIt) {
+  for (const KindOfModel& kind : kKinds) {
+    for (const uint64_t slice_bytes : {uint64_t{1}, uint64_t{1} << 20}) {
+      SCOPED_TRACE(fmt::format("window {}, state {}, slices of {}", kind.window,
+                               kind.state == FakeModel::State::kRecurrent, slice_bytes));
+      const TempFolder folder;
+      RigShape shape = shape_of(kind);
+      shape.slice_bytes = slice_bytes;
+      shape.tiers.disk_folder = folder.path();
+      shape.tiers.disk_bytes = 1 << 20;
+      const GenerationRequest first = make_request(archive_tokens(43, 1), 6);
+      std::vector<int32_t> history = first.prompt;
+      {
+        Rig rig(shape);
+        EventLog log = rig.submit(first);
+        ASSERT_FALSE(log.wait().empty());
+        for (const int32_t id : log.ids()) history.push_back(id);
+      }
+      Rig rig(shape);
+      EXPECT_EQ(cached_tokens(rig, first), restored_of_43(kind));
+      EXPECT_EQ(cached_tokens(rig, first), 42) << "from the store now";
+      Rig third(shape);  // reads what the second one writes
+      for (const int32_t id : archive_tokens(5, 2)) history.push_back(id);
+      EXPECT_GE(cached_tokens(third, make_request(history, 3)), 40) << "a second turn";
+      third.expect_at_rest();
+    }
+  }
+}
+
+TEST(PrefixArchive, AnotherModelOrNamespaceIsAMiss) {
+  const TempFolder folder;
+  RigShape shape = shape_of(kKinds[0]);
+  shape.tiers.disk_folder = folder.path();
+  shape.tiers.disk_bytes = 1 << 20;
+  GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  { Rig(shape).expect_at_rest(); }
+  {
+    Rig rig(shape);
+    EXPECT_EQ(cached_tokens(rig, request), 0);
+  }
+  GenerationRequest salted = request;
+  salted.cache_space = "other";
+  {
+    Rig rig(shape);
+    EXPECT_EQ(cached_tokens(rig, salted), 0);
+    EXPECT_EQ(cached_tokens(rig, request), 40);
+  }
+  shape.model_identity = 2;
+  Rig rig(shape);
+  EXPECT_EQ(cached_tokens(rig, request), 0);
+}
+
+TEST(PrefixArchive, ARequestThatKeepsOutLeavesNothing) {
+  const TempFolder folder;
+  RigShape shape = shape_of(kKinds[0]);
+  shape.tiers.disk_folder = folder.path();
+  shape.tiers.disk_bytes = 1 << 20;
+  GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  request.use_prefix_cache = false;
+  {
+    Rig rig(shape);
+    EXPECT_EQ(cached_tokens(rig, request), -1);
+  }
+  EXPECT_TRUE(testing::files_in(folder.path(), ".page1").empty());
+}
+
+/// Whatever is done to the files, answers are the judge's, and what is before the damage is still reused.
+TEST(PrefixArchive, DamageIsAMiss) {
+  for (const KindOfModel& kind : kKinds) {
+    const TempFolder folder;
+    RigShape shape = shape_of(kind);
+    shape.tiers.disk_folder = folder.path();
+    shape.tiers.disk_bytes = 1 << 20;
+    const GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+    {
+      Rig rig(shape);
+      cached_tokens(rig, request);
+    }
+    for (const auto& path : testing::files_in(folder.path(), "1")) {
+      std::string bytes = testing::read_file(path);
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      testing::write_file(path, bytes);
+    }
+    Rig rig(shape);
+    EXPECT_EQ(cached_tokens(rig, request), 0);
+    EXPECT_GT(rig.loop->tier_stats()->disk.n_damaged, 0u);
+    rig.expect_at_rest();
+  }
+}
+
+/// Conversations that branch over two tiers and a store that holds few of them, stopped and started again.
+TEST(PrefixArchive, RandomSchedulesOverRestartsGiveTheJudgesAnswers) {
+  for (uint32_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const TempFolder folder;
+    RigShape shape = shape_of(kKinds[seed % 4]);
+    shape.n_pages = 40;
+    shape.n_states = 6;
+    shape.slice_bytes = 700;
+    shape.tiers.host_bytes = seed % 2 == 0 ? 20'000 : 0;
+    shape.tiers.disk_folder = folder.path();
+    shape.tiers.disk_bytes = 60'000;
+    std::mt19937 random(seed);
+    std::vector<std::vector<int32_t>> histories = {archive_tokens(20, 1)};
+    int64_t n_cached = 0;
+    for (int restart = 0; restart < 4; ++restart) {
+      Rig rig(shape);
+      std::vector<std::pair<GenerationRequest, EventLog>> sent;
+      for (int i = 0; i < 40; ++i) {
+        std::vector<int32_t> prompt = histories[random() % histories.size()];
+        prompt.resize(std::min<size_t>(prompt.size(), 1 + random() % 60));
+        for (const int32_t id : archive_tokens(1 + static_cast<int32_t>(random() % 9), random() % 6)) {
+          prompt.push_back(id);
+        }
+        histories.push_back(prompt);
+        const GenerationRequest request = make_request(prompt, 1 + static_cast<int64_t>(random() % 12), random());
+        sent.emplace_back(request, rig.submit(request));
+        if (random() % 3 == 0) {
+          ASSERT_FALSE(sent[random() % sent.size()].second.wait().empty());
+        }
+      }
+      for (auto& [request, log] : sent) {
+        ASSERT_FALSE(log.wait().empty());
+        EXPECT_EQ(log.ids(), judge_ids(request, *request.max_tokens));
+        n_cached += *log.done().usage.cached_tokens;
+      }
+      rig.expect_at_rest();
+    }
+    EXPECT_GT(n_cached, 0);
+  }
+}
+
+}  // namespace
+}  // namespace ferrox
