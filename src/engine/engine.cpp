@@ -50,12 +50,15 @@ std::vector<std::span<const std::byte>> bytes_of(const GgufFile& file) {
   return bytes;
 }
 
+PrefixCache* prefix_cache_of(const MemoryQuestion& question, KvMemory& memory) {
+  return question.storage == KvStorage::kPaged ? static_cast<PagedMemory&>(memory).prefix_cache() : nullptr;
+}
+
 /// Tiers behind the store's prefix cache; nullptr when none is asked for.
 Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const MemoryQuestion& question,
                                                     KvMemory& memory, const EngineOptions& options) {
   if (options.kv_host_bytes == 0 && !options.kv_disk) return std::unique_ptr<PrefixArchive>();
-  PrefixCache* const cache =
-      question.storage == KvStorage::kPaged ? static_cast<PagedMemory&>(memory).prefix_cache() : nullptr;
+  PrefixCache* const cache = prefix_cache_of(question, memory);
   if (cache == nullptr) {
     return make_error(ErrorCode::kInvalidArgument,
                       "host and disk tiers: expected paged storage with its prefix cache, found none");
@@ -73,6 +76,16 @@ Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const 
   }
   TRY_ASSIGN(auto opened, PrefixTiers::open(tier_layout(memory.terms(), model), tiers));
   return std::make_unique<PrefixArchive>(*cache, std::move(opened));
+}
+
+/// Conversations beside the tiers' files.
+Result<std::unique_ptr<Sessions>> make_sessions(PrefixCache& cache, PrefixTiers& tiers, const EngineOptions& options,
+                                                int32_t n_vocab, EngineLoop& loop) {
+  const uint64_t disk_bytes = disk_budget_bytes(options);
+  TRY_ASSIGN(auto store, SessionStore::open(tiers.layout(), *options.kv_disk / "sessions", disk_bytes));
+  return std::make_unique<Sessions>(
+      cache, tiers, std::move(store), disk_bytes, n_vocab,
+      [&loop](std::function<void()> work) { return loop.post([work = std::move(work)](KvMemory&) { work(); }); });
 }
 
 EngineLoopOptions loop_options(const EngineOptions& options, const MemoryQuestion& question, const MemoryPlan& plan,
@@ -110,7 +123,8 @@ struct Engine::Impl {
   int64_t context_length;
   uint64_t kv_bytes;
   uint64_t scratch_bytes;
-  std::unique_ptr<EngineLoop> loop;  // last: it stops before what it uses goes away
+  std::unique_ptr<EngineLoop> loop;    // last: it stops before what it uses goes away
+  std::unique_ptr<Sessions> sessions;  // but for those who use the loop
 };
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -137,11 +151,17 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   const uint64_t kv_bytes = memory->size_bytes();
   CHECK(kv_bytes == plan.kv_bytes, "the store takes what was planned");
   const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
+  PrefixTiers* const tiers = archive == nullptr ? nullptr : &archive->tiers();
+  PrefixCache* const cache = prefix_cache_of(question, *memory);
   auto loop =
       std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab), std::move(memory),
                                    loop_options(options, question, plan, call_opener), std::move(archive));
-  auto impl = std::make_unique<Impl>(
-      Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes, std::move(loop)});
+  std::unique_ptr<Sessions> sessions;
+  if (options.kv_disk) {
+    TRY_ASSIGN(sessions, make_sessions(*cache, *tiers, options, model.shape().n_vocab, *loop));
+  }
+  auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes,
+                                          std::move(loop), std::move(sessions)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
@@ -180,6 +200,12 @@ bool Engine::clear_cache(TakeCacheReport take) {
     take(kv.cache_report(0));
   });
 }
+
+bool Engine::ask_slots(std::function<void(std::vector<SlotState>)> take) {
+  return impl_->loop->ask_slots(std::move(take));
+}
+
+Sessions* Engine::sessions() { return impl_->sessions.get(); }
 
 std::optional<PrefixTierStats> Engine::tier_stats() const { return impl_->loop->tier_stats(); }
 

@@ -12,6 +12,7 @@
 #include "engine/engine_status.h"
 #include "engine/memory_plan.h"
 #include "engine/request.h"
+#include "engine/sessions.h"
 #include "gguf/gguf_file.h"
 #include "kv/prefix_report.h"
 #include "nn/model.h"
@@ -104,6 +105,12 @@ class Engine {
   using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
   bool ask_cache(size_t most_nodes, TakeCacheReport take);
   bool clear_cache(TakeCacheReport take);
+
+  /// Gives `take` what each of n_parallel slots runs or ran last; called as ask_cache's.
+  bool ask_slots(std::function<void(std::vector<SlotState>)> take);
+
+  /// Conversations in files; nullptr without a folder for prefixes.
+  Sessions* sessions();
 
   /// What host memory and the disk hold of prefixes; absent when they aren't used.
   std::optional<PrefixTierStats> tier_stats() const;

@@ -18,6 +18,7 @@ EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<
       n_pages_total_(std::accumulate(kv_->terms().n_pages.begin(), kv_->terms().n_pages.end(), int64_t{0})),
       threads_(options.n_threads),
       batch_(model.shape().n_vocab, options.n_parallel),
+      slots_(static_cast<size_t>(std::max(options.n_parallel, 0))),
       inbox_(options.n_parallel, options.max_queue) {
   CHECK(options_.n_parallel >= 1 && options_.n_parallel <= options_.batch_rows, "a step has a row for every request");
   CHECK(options_.batch_rows <= model_.max_batch_rows(), "the model's scratch takes a whole step");
@@ -134,6 +135,26 @@ Result<AdmissionAnswer> EngineLoop::ask_admission(std::span<const int32_t> promp
 int32_t EngineLoop::n_slots_taken() const {
   return std::accumulate(running_.begin(), running_.end(), 0,
                          [](int32_t sum, const auto& request) { return sum + request->n_slots(); });
+}
+
+/// In the first slot that is free: of those that run none has it.
+void EngineLoop::start(std::unique_ptr<RunningRequest> request) {
+  const auto slot = std::ranges::find(slots_, false, &SlotState::is_busy);
+  CHECK(slot != slots_.end(), "who runs has a slot");
+  *slot = {true, request->space(), {}};
+  request->set_slot(static_cast<int32_t>(slot - slots_.begin()));
+  running_.push_back(std::move(request));
+}
+
+bool EngineLoop::ask_slots(std::function<void(std::vector<SlotState>)> take) {
+  return post([this, take = std::move(take)](KvMemory&) {
+    std::vector<SlotState> slots = slots_;
+    for (const auto& request : running_) {
+      const auto tokens = request->tokens();
+      slots[static_cast<size_t>(request->slot())].tokens.assign(tokens.begin(), tokens.end());
+    }
+    take(std::move(slots));
+  });
 }
 
 void EngineLoop::publish() {
@@ -256,8 +277,7 @@ bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
   std::unique_ptr<RequestKv> held = kv_->take(demand);
   if (!held) return false;
   inbox_.count_admission(demand.n_prompt, held->n_reused());
-  running_.push_back(
-      std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener, now));
+  start(std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener, now));
   return true;
 }
 
@@ -318,7 +338,7 @@ void EngineLoop::fork_choices(RunningRequest& request, std::span<const float> lo
   for (auto& fork : request.fork_choices()) {
     std::vector<float> own(logits.begin(), logits.end());
     fork->take_logits(own, now);
-    running_.push_back(std::move(fork));
+    start(std::move(fork));
   }
 }
 
@@ -329,6 +349,9 @@ void EngineLoop::finish_over() {
     if (!request->is_over()) continue;
     request->release_kv();
     if (archive_ != nullptr && request->leaves_prefix()) archive_->keep(request->space(), request->tokens());
+    SlotState& slot = slots_[static_cast<size_t>(request->slot())];
+    slot.is_busy = false;
+    if (request->leaves_prefix()) slot.tokens.assign(request->tokens().begin(), request->tokens().end());
     over.push_back(std::move(request));
   }
   if (over.empty()) return;

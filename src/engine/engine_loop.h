@@ -1,6 +1,7 @@
 // Who runs the model? One thread that admits, plans, steps and tells; everyone else speaks to it through this.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -54,6 +55,7 @@ class EngineLoop {
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
   EngineStatus status() const { return inbox_.status(); }
   std::optional<PrefixTierStats> tier_stats() const;
+  bool ask_slots(std::function<void(std::vector<SlotState>)> take);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -79,6 +81,7 @@ class EngineLoop {
   void take_results(const std::vector<StepPart>& parts);
   void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);
   int32_t n_slots_taken() const;
+  void start(std::unique_ptr<RunningRequest> request);
   void finish_over();
   void publish();
 
@@ -92,6 +95,7 @@ class EngineLoop {
   ThreadPool threads_;
   StepBatch batch_;
   std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission
+  std::vector<SlotState> slots_;
   uint64_t n_steps_ = 0;
   RequestInbox inbox_;
 

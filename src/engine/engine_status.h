@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace ferrox {
 
@@ -34,6 +36,13 @@ struct EngineStatus {
   uint64_t n_prompt_tokens = 0;  ///< of requests that were admitted
   uint64_t n_cached_tokens = 0;  ///< of them, that were there already
   RefusalCounts refused;
+};
+
+/// A place for one request that runs.
+struct SlotState {
+  bool is_busy = false;
+  std::string space;            ///< the namespace of its prefixes
+  std::vector<int32_t> tokens;  ///< prompt and answer of the request that runs there or ran there last
 };
 
 }  // namespace ferrox

@@ -44,6 +44,7 @@ class PrefixArchive {
   /// Brings a slice of what the tiers know of a prompt and the tree doesn't.
   Restored restore(std::string_view space, std::span<const int32_t> prompt, ThreadPool& threads);
 
+  PrefixTiers& tiers() { return *tiers_; }
   PrefixTierStats stats() const { return tiers_->stats(); }
 
  private:

@@ -49,6 +49,10 @@ class RunningRequest {
 
   RequestId id() const { return accepted_.id; }
 
+  /// Its place among those that run.
+  int32_t slot() const { return slot_; }
+  void set_slot(int32_t slot) { slot_ = slot; }
+
   /// Whether others may go on behind what it computes, in which namespace, and what that is.
   bool leaves_prefix() const { return !error_ && accepted_.prefix.is_on; }
   const std::string& space() const { return accepted_.prefix.space; }
@@ -113,6 +117,7 @@ class RunningRequest {
   std::optional<PrefixReport> found_;
   int64_t n_reused_;
   int32_t call_opener_;
+  int32_t slot_ = -1;
   TimePoint admitted_;
   std::optional<TimePoint> prompt_done_;
   std::optional<TimePoint> first_token_;

@@ -35,24 +35,34 @@ int64_t first_page_read(const KvTerms& terms, size_t kind, int64_t n) {
   return first >= n ? kv_pages_for(n, terms.page_rows) : first / terms.page_rows;
 }
 
+std::vector<PrefixGap> pages_behind(const KvTerms& terms, int64_t n, PrefixExtent extent) {
+  const int64_t n_pages = kv_pages_for(n, terms.page_rows);
+  std::vector<PrefixGap> pages;
+  for (const bool is_full : {true, false}) {
+    for (size_t kind = 0; kind < terms.n_attention_kinds(); ++kind) {
+      if ((terms.windows[kind] == 0) != is_full) continue;
+      for (int64_t i = first_wanted(terms, kind, n, extent); i < n_pages; ++i) {
+        pages.push_back({static_cast<int>(kind), i});
+      }
+    }
+  }
+  if (terms.has_state() && extent == PrefixExtent::kAll) {
+    pages.push_back({static_cast<int>(terms.n_attention_kinds()), n_pages - 1});
+  }
+  return pages;
+}
+
 std::vector<PrefixGap> prefix_gaps(const PrefixCache& cache, std::string_view space, std::span<const int32_t> tokens,
                                    PrefixExtent extent) {
   const KvTerms& terms = cache.terms();
   const KeptPrefix kept = cache.tree().kept(space, tokens);
   const auto n = static_cast<int64_t>(tokens.size());
-  const int64_t n_pages = kv_pages_for(n, terms.page_rows);
-  std::vector<PrefixGap> gaps;
-  for (const bool is_full : {true, false}) {
-    for (size_t kind = 0; kind < terms.n_attention_kinds(); ++kind) {
-      if ((terms.windows[kind] == 0) != is_full) continue;
-      for (int64_t i = first_wanted(terms, kind, n, extent); i < n_pages; ++i) {
-        if (!is_kept(kept, terms, kind, i, n)) gaps.push_back({static_cast<int>(kind), i});
-      }
-    }
-  }
-  if (terms.has_state() && extent == PrefixExtent::kAll && !cache.tree().has_state(space, tokens)) {
-    gaps.push_back({static_cast<int>(terms.n_attention_kinds()), n_pages - 1});
-  }
+  std::vector<PrefixGap> gaps = pages_behind(terms, n, extent);
+  std::erase_if(gaps, [&](const PrefixGap& gap) {
+    const auto kind = static_cast<size_t>(gap.kind);
+    if (kind == terms.n_attention_kinds()) return cache.tree().has_state(space, tokens);
+    return is_kept(kept, terms, kind, gap.page, n);
+  });
   return gaps;
 }
 

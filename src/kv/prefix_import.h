@@ -11,7 +11,7 @@
 
 namespace ferrox {
 
-/// A page that the tree would need to let a request go on behind some tokens.
+/// A page that lets a request go on behind some tokens.
 struct PrefixGap {
   int kind;      ///< the last one of terms with states: the state after all of the tokens
   int64_t page;  ///< of the tokens'; of a state: the one that the last of them lies in
@@ -26,6 +26,9 @@ enum class PrefixExtent {
 /// The first page of a sliding kind that a request behind n tokens reads; those before may be gone.
 int64_t first_page_read(const KvTerms& terms, size_t kind, int64_t n);
 
+/// All pages that a request behind n tokens needs; full kinds first, from the first page on.
+std::vector<PrefixGap> pages_behind(const KvTerms& terms, int64_t n, PrefixExtent extent = PrefixExtent::kAll);
+
 /// What the tree lacks of `tokens`; full kinds first, from the first page on.
 std::vector<PrefixGap> prefix_gaps(const PrefixCache& cache, std::string_view space, std::span<const int32_t> tokens,
                                    PrefixExtent extent);
@@ -33,7 +36,8 @@ std::vector<PrefixGap> prefix_gaps(const PrefixCache& cache, std::string_view sp
 /// Fills gaps. What it isn't told to keep leaves no trace but the room that was made.
 class PrefixImport {
  public:
-  /// Takes a page for each gap (prefix_gaps of the same cache, space and tokens, with nothing in between). `space` and
+  /// Takes a page for each gap (prefix_gaps of the same cache, space and tokens, with nothing in between). Between that
+  /// and keep() others may use the cache. `space` and
   /// `tokens` must outlive this.
   PrefixImport(PrefixCache& cache, std::string_view space, std::span<const int32_t> tokens,
                std::span<const PrefixGap> gaps);

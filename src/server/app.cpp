@@ -17,15 +17,19 @@ ApiError App::run_failure(const Error& error) const {
 }
 
 awaitable<std::optional<PrefixCacheReport>> App::ask_cache(CacheStep step, size_t most_nodes) {
-  const auto ask = [this, step, most_nodes]() -> awaitable<std::optional<PrefixCacheReport>> {
+  return on_waiter([this, step, most_nodes]() -> std::optional<PrefixCacheReport> {
     auto answer = std::make_shared<std::promise<std::optional<PrefixCacheReport>>>();
     auto report = answer->get_future();
     const auto take = [answer](std::optional<PrefixCacheReport> taken) { answer->set_value(std::move(taken)); };
     const bool asked = step == CacheStep::kClear ? engine_.clear_cache(take) : engine_.ask_cache(most_nodes, take);
-    if (!asked) co_return std::nullopt;
-    co_return report.get();
-  };
-  return asio::co_spawn(waiters_, ask, asio::use_awaitable);
+    return asked ? report.get() : std::nullopt;
+  });
+}
+
+std::vector<SlotState> App::slots() {
+  std::promise<std::vector<SlotState>> answer;
+  if (!engine_.ask_slots([&answer](std::vector<SlotState> slots) { answer.set_value(std::move(slots)); })) return {};
+  return answer.get_future().get();
 }
 
 void App::record_duration(std::chrono::steady_clock::duration duration) {

@@ -39,10 +39,21 @@ class App {
     return asio::co_spawn(workers_, std::move(task), asio::use_awaitable);
   }
 
+  /// The same on a thread for what waits for the engine's next step, or for files.
+  template <class Work>
+  awaitable<std::invoke_result_t<Work>> on_waiter(Work work) {
+    using Value = std::invoke_result_t<Work>;
+    auto task = [moved = std::move(work)]() mutable -> awaitable<Value> { co_return moved(); };
+    return asio::co_spawn(waiters_, std::move(task), asio::use_awaitable);
+  }
+
   /// What the prefix cache holds, with up to most_nodes parts of its tree; emptied first if asked. Absent: there is no
   /// cache, or the engine stops.
   enum class CacheStep { kShow, kClear };
   awaitable<std::optional<PrefixCacheReport>> ask_cache(CacheStep step, size_t most_nodes);
+
+  /// The engine's slots; none when it stops. On a waiter.
+  std::vector<SlotState> slots();
 
   /// What a client is told when the engine refused at submission.
   ApiError submit_refusal(const Error& error) const;

@@ -3,25 +3,10 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
-#include "server/openai/chat_request.h"
-#include "server/openai/completion_request.h"
 #include "server/openai/endpoint_steps.h"
 
 namespace ferrox {
 namespace {
-
-/// A body of /v1/chat/completions when it has messages, else one of /v1/completions.
-ApiResult<PreparedAnswer> prepare(App& app, const std::string& body) {
-  const auto json = parse_json(body);
-  if (json && json->is_object() && json->contains("messages")) {
-    TRY_ASSIGN(auto parsed, parse_chat(body, unknown_fields(app)));
-    TRY(check_model(app, parsed.request));
-    return prepare_chat(parsed, app.engine());
-  }
-  TRY_ASSIGN(auto parsed, parse_completion(body, unknown_fields(app)));
-  TRY(check_model(app, parsed.request));
-  return prepare_completion(parsed, app.engine().tokenizer());
-}
 
 Json choice_json(const AdmissionAnswer& answer) {
   return {{"prompt_tokens", answer.n_prompt},   {"max_tokens", answer.max_tokens},
@@ -51,7 +36,7 @@ HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
 
 awaitable<void> ask(App& app, Exchange& exchange) {
   const ApiResult<PreparedAnswer> prepared =
-      co_await app.on_worker([&app, &body = exchange.request().body] { return prepare(app, body); });
+      co_await app.on_worker([&app, &body = exchange.request().body] { return prepare_either(app, body); });
   HttpResponse response = answer_of(app, prepared);
   co_await exchange.respond(std::move(response));
 }

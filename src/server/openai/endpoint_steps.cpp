@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "server/access.h"
+#include "server/json_text.h"
+#include "server/openai/chat_request.h"
+#include "server/openai/completion_request.h"
 
 namespace ferrox {
 
@@ -25,6 +28,18 @@ std::string cache_space(App& app, const HttpRequest& request, std::string_view s
   std::string space(is_known_key(app.options().api_keys, bearer) ? bearer : request.header("x-api-key"));
   space += '\n';  // no header holds one
   return space.append(salt);
+}
+
+ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
+  const auto json = parse_json(body);
+  if (json && json->is_object() && json->contains("messages")) {
+    TRY_ASSIGN(auto parsed, parse_chat(body, unknown_fields(app)));
+    TRY(check_model(app, parsed.request));
+    return prepare_chat(parsed, app.engine());
+  }
+  TRY_ASSIGN(auto parsed, parse_completion(body, unknown_fields(app)));
+  TRY(check_model(app, parsed.request));
+  return prepare_completion(parsed, app.engine().tokenizer());
 }
 
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {

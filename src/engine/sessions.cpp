@@ -1,0 +1,154 @@
+#include "engine/sessions.h"
+
+#include <algorithm>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "base/units.h"
+
+namespace ferrox {
+namespace {
+
+constexpr int kReadThreads = 2;  // a file that is in memory comes at the speed of one copy and one checksum
+
+}  // namespace
+
+/// What the engine thread keeps in place while a file is written.
+struct Sessions::Held {
+  int64_t n_tokens = 0;
+  std::vector<SessionPart> parts;                              ///< ascending
+  std::vector<std::vector<std::span<const std::byte>>> bytes;  ///< of each part
+  std::vector<std::vector<std::byte>> copies;                  ///< of pages that somebody may still write
+  std::optional<PrefixCache::Hold> pages;
+};
+
+Sessions::Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<SessionStore> store, uint64_t disk_bytes,
+                   int32_t n_vocab, Post post)
+    : cache_(cache),
+      tiers_(tiers),
+      store_(std::move(store)),
+      disk_bytes_(disk_bytes),
+      n_vocab_(n_vocab),
+      post_(std::move(post)) {
+  share_disk(0);
+}
+
+/// Calls work() on the engine thread and waits for its end.
+template <class Work>
+Result<void> Sessions::on_engine(const Work& work) {
+  std::promise<void> done;
+  const bool is_posted = post_([&] {
+    work();
+    done.set_value();
+  });
+  if (!is_posted) return make_error(ErrorCode::kUnavailable, "sessions: the engine stops");
+  done.get_future().wait();
+  return {};
+}
+
+/// Tiers have what sessions leave, and what another one takes.
+void Sessions::share_disk(uint64_t more_bytes) {
+  const uint64_t taken = store_->size_bytes() + more_bytes;
+  tiers_.set_disk_budget(disk_bytes_ - std::min(disk_bytes_, taken));
+}
+
+// ---- saving
+
+void Sessions::hold(std::string_view space, std::span<const int32_t> tokens, Held& held) {
+  const PrefixMatch match = cache_.tree().match(space, tokens, static_cast<int64_t>(tokens.size()));
+  held.n_tokens = match.n_usable;
+  if (held.n_tokens == 0) return;
+  const KvTerms& terms = cache_.terms();
+  std::vector<PrefixGap> pages = pages_behind(terms, held.n_tokens);
+  std::ranges::sort(pages, {}, [](const PrefixGap& each) { return std::pair(each.page, each.kind); });
+  for (const auto& [kind, page] : pages) {
+    const bool is_state = kind == static_cast<int>(terms.n_attention_kinds());
+    const int32_t number = is_state ? match.state : match.pages[static_cast<size_t>(kind)][static_cast<size_t>(page)];
+    const auto pieces = cache_.store().pieces(kind, number);
+    held.parts.push_back({static_cast<int32_t>(page), kind});
+    auto& bytes = held.bytes.emplace_back(pieces.begin(), pieces.end());
+    const bool is_part_full = !is_state && (page + 1) * terms.page_rows > held.n_tokens;
+    if (!is_part_full) continue;
+    for (auto& piece : bytes) piece = held.copies.emplace_back(piece.begin(), piece.end());
+  }
+  held.pages.emplace(cache_.groups(), match);
+}
+
+Result<SessionId> Sessions::write(std::span<const int32_t> tokens, const Held& held) {
+  const uint64_t size_bytes = store_->file_bytes(tokens.size(), held.parts);
+  const uint64_t left = disk_bytes_ - std::min(disk_bytes_, store_->size_bytes());
+  if (size_bytes > left) {
+    return make_error(ErrorCode::kMemoryBudget, "session of {} tokens: {} > {} that other sessions leave of {}",
+                      tokens.size(), format_bytes(size_bytes), format_bytes(left), format_bytes(disk_bytes_));
+  }
+  share_disk(size_bytes);
+  tiers_.flush();
+  std::vector<SessionSource> sources;
+  for (size_t i = 0; i < held.parts.size(); ++i) sources.push_back({held.parts[i], held.bytes[i]});
+  return store_->save(tokens, held.n_tokens, sources, std::nullopt);
+}
+
+Result<SessionSummary> Sessions::save(std::string_view space, std::span<const int32_t> tokens) {
+  Held held;
+  TRY(on_engine([&] { hold(space, tokens, held); }));
+  if (held.n_tokens == 0) {
+    return make_error(ErrorCode::kNotFound, "nothing of these {} tokens is cached: ask for an answer first",
+                      tokens.size());
+  }
+  const auto kept = tokens.first(static_cast<size_t>(held.n_tokens));
+  const Result<SessionId> id = write(kept, held);
+  const uint64_t size_bytes = store_->file_bytes(kept.size(), held.parts);
+  share_disk(0);
+  TRY(on_engine([&] { held.pages.reset(); }));
+  if (!id) return id.error();
+  return SessionSummary{*id, size_bytes, held.n_tokens, 0};
+}
+
+// ---- restoring
+
+Result<SessionSummary> Sessions::restore(const SessionId& id, std::string_view space) {
+  TRY_ASSIGN(const SessionFile file, store_->open_session(id));
+  const auto is_token = [this](int32_t token) { return token >= 0 && token < n_vocab_; };
+  if (!std::ranges::all_of(file.tokens(), is_token)) {
+    return make_error(ErrorCode::kCorrupt, "session {}: expected token ids below {}, found another", to_hex(id),
+                      n_vocab_);
+  }
+  const auto tokens = file.tokens().first(static_cast<size_t>(file.n_rows()));
+  if (tokens.empty()) return make_error(ErrorCode::kCorrupt, "session {}: expected rows, found none", to_hex(id));
+  std::vector<PrefixGap> gaps;
+  std::optional<PrefixImport> import;
+  TRY(on_engine([&] {
+    gaps = prefix_gaps(cache_, space, tokens, PrefixExtent::kAll);
+    import.emplace(cache_, space, tokens, gaps);
+  }));
+  Result<void> loaded;
+  if (import->has_pages()) {
+    std::vector<std::vector<std::span<std::byte>>> pieces;
+    std::vector<SessionTarget> targets;
+    for (size_t i = 0; i < gaps.size(); ++i) pieces.push_back(import->bytes_of(i));
+    for (size_t i = 0; i < gaps.size(); ++i) {
+      targets.push_back({{static_cast<int32_t>(gaps[i].page), gaps[i].kind}, pieces[i]});
+    }
+    ThreadPool threads(kReadThreads);
+    loaded = file.load(targets, threads);
+  } else {
+    loaded = make_error(ErrorCode::kMemoryBudget, "session {}: no room for {} pages: requests that run hold the rest",
+                        to_hex(id), gaps.size());
+  }
+  TRY(on_engine([&] {
+    if (loaded) import->keep();
+    import.reset();
+  }));
+  TRY(loaded);
+  return SessionSummary{id, store_->file_bytes(file.tokens().size(), file.parts()), static_cast<int64_t>(tokens.size()),
+                        0};
+}
+
+Result<void> Sessions::erase(const SessionId& id) {
+  TRY(store_->erase(id));
+  share_disk(0);
+  return {};
+}
+
+}  // namespace ferrox

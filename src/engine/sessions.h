@@ -1,0 +1,62 @@
+// How is a conversation put away and taken up again, by another process as well? What the prefix cache holds of it goes
+// to a file, and comes back as if it had just been computed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kv/prefix_import.h"
+#include "tier/prefix_tiers.h"
+#include "tier/session_store.h"
+
+namespace ferrox {
+
+/// Safe from any thread but the engine's. Files are read and written on the caller's thread; the engine's only takes
+/// and gives back pages.
+class Sessions {
+ public:
+  /// Runs something on the engine thread between two steps; false: it never will.
+  using Post = std::function<bool(std::function<void()>)>;
+
+  /// Sessions and the tiers' files share disk_bytes, sessions first. All must outlive this. Token ids of files are
+  /// checked against n_vocab.
+  Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<SessionStore> store, uint64_t disk_bytes,
+           int32_t n_vocab, Post post);
+
+  /// Saves as many of the tokens as the cache can go on behind. Errors: none of them (kNotFound), more than there is
+  /// room for on the disk (kMemoryBudget), what SessionStore::save refuses, an engine that stops.
+  Result<SessionSummary> save(std::string_view space, std::span<const int32_t> tokens);
+
+  /// Brings a session into the cache of a namespace. Errors say why it can't be used: what SessionStore::open_session
+  /// and SessionFile::load refuse, token ids outside the vocabulary (kCorrupt), no room (kMemoryBudget), an engine that
+  /// stops.
+  Result<SessionSummary> restore(const SessionId& id, std::string_view space);
+
+  std::vector<SessionSummary> list() const { return store_->list(); }
+
+  /// Errors: as SessionStore::erase.
+  Result<void> erase(const SessionId& id);
+
+ private:
+  struct Held;
+  template <class Work>
+  Result<void> on_engine(const Work& work);
+  void hold(std::string_view space, std::span<const int32_t> tokens, Held& held);
+  Result<SessionId> write(std::span<const int32_t> tokens, const Held& held);
+  void share_disk(uint64_t more_bytes);
+
+  PrefixCache& cache_;
+  PrefixTiers& tiers_;
+  std::unique_ptr<SessionStore> store_;
+  const uint64_t disk_bytes_;
+  const int32_t n_vocab_;
+  const Post post_;
+};
+
+}  // namespace ferrox

@@ -1,0 +1,40 @@
+// GET /v1/sessions: which conversations are saved?
+#include "server/app.h"
+#include "server/endpoint.h"
+#include "server/http/exchange.h"
+#include "server/session_steps.h"
+
+namespace ferrox {
+namespace {
+
+HttpResponse list(App& app) {
+  const ApiResult<Sessions*> sessions = sessions_of(app);
+  if (!sessions) return error_response(sessions.error());
+  Json json = {{"object", "list"}, {"data", Json::array()}};
+  for (const SessionSummary& session : (*sessions)->list()) json["data"].push_back(session_json(session));
+  HttpResponse response;
+  response.body = dump_json(json);
+  return response;
+}
+
+awaitable<void> handle(App& app, Exchange& exchange) {
+  HttpResponse response;
+  if (app.options().api_keys.size() > 1) {
+    response = error_response(forbidden("an id opens a conversation, so that keys see no list of them"));
+  } else {
+    response = co_await app.on_waiter([&app] { return list(app); });
+  }
+  co_await exchange.respond(std::move(response));
+}
+
+}  // namespace
+
+extern const Endpoint endpoint_sessions{
+    .method = "GET",
+    .path = "/v1/sessions",
+    .access = Access::kKey,
+    .summary = "Lists saved conversations, newest first",
+    .handle = handle,
+};
+
+}  // namespace ferrox

@@ -1,0 +1,67 @@
+#include "server/session_steps.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ferrox {
+
+Json session_json(const SessionSummary& session) {
+  Json json = {
+      {"id", to_hex(session.id)}, {"object", "session"}, {"tokens", session.n_tokens}, {"bytes", session.size_bytes}};
+  if (session.saved_at_s > 0) json["created"] = session.saved_at_s;
+  return json;
+}
+
+ApiError session_refusal(App& app, const Error& error) {
+  if (error.code == ErrorCode::kCorrupt) {
+    return ApiError(409, "invalid_request_error", "session_damaged", error.message);
+  }
+  return app.run_failure(error);
+}
+
+ApiResult<Sessions*> sessions_of(App& app) {
+  Sessions* const sessions = app.engine().sessions();
+  if (sessions == nullptr) return unsupported("", "sessions: expected a server with a folder for them (--kv-disk)");
+  return sessions;
+}
+
+awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens) {
+  const ApiResult<Sessions*> sessions = sessions_of(app);
+  if (!sessions) co_return sessions.error();
+  const auto saved =
+      co_await app.on_waiter([sessions = *sessions, &space, &tokens] { return sessions->save(space, tokens); });
+  if (!saved) co_return session_refusal(app, saved.error());
+  co_return *saved;
+}
+
+awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
+  const ApiResult<Sessions*> sessions = sessions_of(app);
+  if (!sessions) co_return sessions.error();
+  const Result<SessionId> parsed = parse_session_id(id);
+  if (!parsed) co_return invalid_request(field, field + ": " + parsed.error().message);
+  const auto restored =
+      co_await app.on_waiter([sessions = *sessions, &space, id = *parsed] { return sessions->restore(id, space); });
+  if (!restored) co_return session_refusal(app, restored.error());
+  co_return *restored;
+}
+
+ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt) {
+  const auto json = parse_json(body.empty() ? "{}" : body);
+  if (!json) return invalid_request("", json.error().message);
+  if (!json->is_object()) return invalid_request("", std::string("expected an object, found ") + kind_of(*json));
+  std::string text;
+  for (const auto& [field, value] : json->items()) {
+    const bool is_salt = salt != nullptr && field == "cache_salt";
+    if (field != name && !is_salt) {
+      return invalid_request(field, fmt::format("{}: expected {} alone, found another field", field, name));
+    }
+    if (!value.is_string()) {
+      return invalid_request(field, fmt::format("{}: expected a string, found {}", field, kind_of(value)));
+    }
+    (is_salt ? *salt : text) = value.get<std::string>();
+  }
+  return text;
+}
+
+}  // namespace ferrox

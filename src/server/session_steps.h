@@ -1,0 +1,30 @@
+// What do the endpoints of sessions and slots do alike?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/app.h"
+#include "server/json_text.h"
+
+namespace ferrox {
+
+/// {"id", "object", "tokens", "bytes"}, and "created" where it is known.
+Json session_json(const SessionSummary& session);
+
+ApiError session_refusal(App& app, const Error& error);
+
+/// The server's sessions. Refused where it has no folder for them.
+ApiResult<Sessions*> sessions_of(App& app);
+
+/// Saves, on a waiter, what the cache holds of the tokens.
+awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens);
+
+/// Restores, on a waiter. `id` is the client's text, `field` its name.
+awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id);
+
+/// The text in the one field `name` that a body has; "cache_salt", where `salt` isn't nullptr, may stand beside it.
+/// An empty body has none. Any other field is refused.
+ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt);
+
+}  // namespace ferrox

@@ -1,0 +1,148 @@
+// Are conversations put away and taken up again over HTTP, by a later server as well?
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "server/server_rig.h"
+#include "support/file_bytes.h"
+#include "support/temp_folder.h"
+
+namespace ferrox {
+namespace {
+
+using testing::RigOptions;
+using testing::ServerRig;
+using testing::TempFolder;
+
+RigOptions with_folder(const TempFolder& folder, uint64_t disk_bytes = uint64_t{64} << 20) {
+  RigOptions options;
+  options.engine.kv_disk = folder / "kv";
+  options.engine.kv_disk_bytes = disk_bytes;
+  options.engine.n_parallel = 2;
+  return options;
+}
+
+Json question() {
+  return {
+      {"messages", {{{"role", "user"}, {"content", "What is the capital of France? Please answer in one sentence."}}}},
+      {"max_tokens", 16},
+      {"temperature", 0}};
+}
+
+int64_t session_cached_tokens(const Json& answer) { return answer["usage"]["prompt_tokens_details"]["cached_tokens"]; }
+
+TEST(Sessions, ComeBackOverARestartUnderAnOpaqueId) {
+  const TempFolder folder;
+  std::string id;
+  std::string text;
+  {
+    ServerRig rig(with_folder(folder));
+    EXPECT_EQ(rig.call("POST", "/v1/sessions", question()).status, 404) << "nothing is cached yet";
+    const Json answer = parse_json(rig.chat(question()).body).value();
+    text = answer["choices"][0]["message"]["content"];
+    const auto saved = rig.call("POST", "/v1/sessions", question());
+    ASSERT_EQ(saved.status, 200) << saved.body;
+    const Json json = parse_json(saved.body).value();
+    id = json["id"];
+    EXPECT_EQ(id.size(), 32u);
+    EXPECT_EQ(json["tokens"], json["prompt_tokens"]);
+    EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+  }
+  // No page of the tiers: the session alone.
+  for (const auto& path : testing::files_in(folder / "kv", "1")) std::filesystem::remove(path);
+  ServerRig rig(with_folder(folder));
+  const Json list = parse_json(rig.call("GET", "/v1/sessions").body).value();
+  ASSERT_EQ(list["data"].size(), 1u);
+  EXPECT_EQ(list["data"][0]["id"], id);
+  const auto restored = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+  ASSERT_EQ(restored.status, 200) << restored.body;
+  const Json answer = parse_json(rig.chat(question()).body).value();
+  EXPECT_EQ(answer["choices"][0]["message"]["content"], text);
+  EXPECT_EQ(session_cached_tokens(answer), answer["usage"]["prompt_tokens"].get<int64_t>() - 1);
+  EXPECT_EQ(rig.call("DELETE", "/v1/sessions/" + id).status, 200);
+  EXPECT_EQ(rig.call("DELETE", "/v1/sessions/" + id).status, 404);
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", id}}).status, 404);
+  rig.expect_all_released();
+}
+
+TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  rig.chat(question());
+  const std::string id = parse_json(rig.call("POST", "/v1/sessions", question()).body).value()["id"];
+  const auto path = folder / "kv" / "sessions" / (id + ".session1");
+  std::string bytes = testing::read_file(path);
+  EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+  bytes[bytes.size() - 5] = static_cast<char>(bytes[bytes.size() - 5] ^ 1);
+  testing::write_file(path, bytes);
+  const auto damaged = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+  EXPECT_EQ(damaged.status, 409) << damaged.body;
+  for (const Json& body : std::vector<Json>{{{"id", "../../etc/passwd"}}, {{"id", 7}}, {{"name", id}}, Json::array()}) {
+    EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", body).status, 400) << body;
+  }
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", std::string(32, '0')}}).status, 404);
+  rig.expect_all_released();
+}
+
+TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, 20'000));
+  rig.chat(question());
+  const auto saved = rig.call("POST", "/v1/sessions", question());
+  EXPECT_EQ(saved.status, 400) << saved.body;
+  EXPECT_NE(saved.body.find("device_memory_budget_exceeded"), std::string::npos);
+  EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
+}
+
+TEST(Sessions, WithoutAFolderTheyAreRefusedByName) {
+  ServerRig rig;
+  rig.chat(question());
+  EXPECT_EQ(rig.call("POST", "/v1/sessions", question()).status, 501);
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", std::string(32, '0')}}).status, 501);
+  EXPECT_EQ(rig.call("GET", "/v1/sessions").status, 501);
+  EXPECT_EQ(rig.call("POST", "/slots/0?action=save").status, 501);
+}
+
+TEST(Slots, SaveAndRestoreTheirLastConversation) {
+  const TempFolder folder;
+  std::string id;
+  {
+    ServerRig rig(with_folder(folder));
+    EXPECT_EQ(parse_json(rig.call("GET", "/slots").body).value().size(), 2u);
+    EXPECT_EQ(rig.call("POST", "/slots/0?action=save").status, 404) << "nothing ran there";
+    rig.chat(question());
+    const auto saved = rig.call("POST", "/slots/0?action=save", Json::object());
+    ASSERT_EQ(saved.status, 200) << saved.body;
+    const Json json = parse_json(saved.body).value();
+    id = json["filename"];
+    EXPECT_GT(json["n_saved"], 20);
+    EXPECT_EQ(rig.call("POST", "/slots/0?action=save", {{"filename", "mine.bin"}}).status, 400);
+    EXPECT_EQ(rig.call("POST", "/slots/2?action=save").status, 404);
+    EXPECT_EQ(rig.call("POST", "/slots/x?action=save").status, 404);
+    EXPECT_EQ(rig.call("POST", "/slots/0?action=eject").status, 400);
+  }
+  for (const auto& path : testing::files_in(folder / "kv", "1")) std::filesystem::remove(path);
+  ServerRig rig(with_folder(folder));
+  const auto restored = rig.call("POST", "/slots/1?action=restore", {{"filename", id}});
+  ASSERT_EQ(restored.status, 200) << restored.body;
+  const Json answer = parse_json(rig.chat(question()).body).value();
+  EXPECT_EQ(session_cached_tokens(answer), answer["usage"]["prompt_tokens"].get<int64_t>() - 1);
+}
+
+TEST(Sessions, NamespacesOfKeysAreApart) {
+  const TempFolder folder;
+  RigOptions options = with_folder(folder);
+  options.server.api_keys = {"one", "two"};
+  ServerRig rig(std::move(options));
+  const auto call = [&](const char* path, const Json& body, const std::string& key) {
+    return rig.call("POST", path, body, "Authorization: Bearer " + key + "\r\n");
+  };
+  EXPECT_EQ(call("/v1/chat/completions", question(), "one").status, 200);
+  EXPECT_EQ(call("/v1/sessions", question(), "two").status, 404) << "what another asked isn't there";
+  EXPECT_EQ(call("/slots/0?action=save", Json::object(), "two").status, 404);
+  EXPECT_EQ(call("/v1/sessions", question(), "one").status, 200);
+  EXPECT_EQ(rig.call("GET", "/v1/sessions", nullptr, "Authorization: Bearer one\r\n").status, 403);
+}
+
+}  // namespace
+}  // namespace ferrox
