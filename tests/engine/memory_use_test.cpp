@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "engine/engine.h"
 #include "support/event_log.h"
+#include "support/sanitized.h"
 #include "support/temp_folder.h"
 #include "support/tiny_model.h"
 #include "support/tiny_vocabulary.h"
@@ -17,9 +18,7 @@ constexpr uint64_t kAllowance = uint64_t{16} << 20;  // allocator, stacks, reque
 
 /// Eight run at a time in a store that they fill to the last page, with logits of each kept for log-probabilities.
 TEST(MemoryUse, AFullRunStaysWithinWhatWasDeclared) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers hold memory of their own";
-#endif
+  if (testing::kIsSanitized) GTEST_SKIP() << "sanitizers hold memory of their own";
   const testing::TempFolder folder;
   testing::TinyModel model;
   model.n_vocab = testing::kTinyVocabularySize;

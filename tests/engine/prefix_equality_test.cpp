@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "support/kv_runner.h"
 #include "support/model_runner.h"
+#include "support/sanitized.h"
 #include "support/temp_folder.h"
 #include "support/vectors.h"
 #include "support/window_models.h"
@@ -132,7 +133,8 @@ TEST(PrefixEquality, EveryKindOfAttention) {
        }())) {
     SCOPED_TRACE(subject.name);
     ASSERT_TRUE(subject.model);
-    for (const int32_t page_rows : {1, 4, 16, 64}) expect_reuse(*subject.model, page_rows);
+    const std::vector<int32_t> page_sizes = testing::kIsSanitized ? std::vector{4} : std::vector{1, 4, 16, 64};
+    for (const int32_t page_rows : page_sizes) expect_reuse(*subject.model, page_rows);
   }
 }
 

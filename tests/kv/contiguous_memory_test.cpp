@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "support/sanitized.h"
+
 namespace ferrox {
 namespace {
 
@@ -57,9 +59,7 @@ TEST(ContiguousMemory, WindowsDropTheirRowsForEachRequest) {
 
 /// Address space that no system has: an error with the size, at once and not at the first request.
 TEST(ContiguousMemory, WhatTheSystemRefusesIsAnError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers abort on such a size";
-#endif
+  if (testing::kIsSanitized) GTEST_SKIP() << "sanitizers abort on such a size";
   const KvLayout layout = layout_of(std::vector<int>(64, 0), 8, 128);
   const auto memory = ContiguousMemory::create(layout, std::numeric_limits<int32_t>::max(), 16);
   ASSERT_FALSE(memory);

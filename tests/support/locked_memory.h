@@ -5,14 +5,12 @@
 #include <fstream>
 #include <string>
 
+#include "support/sanitized.h"
+
 namespace ferrox::testing {
 
 /// Sanitizers leave locking out, since they map more than any limit allows.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kLocksMemory = false;
-#else
-inline constexpr bool kLocksMemory = true;
-#endif
+inline constexpr bool kLocksMemory = !kIsSanitized;
 
 inline uint64_t locked_kib() {
   std::ifstream status("/proc/self/status");
