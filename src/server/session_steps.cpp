@@ -13,11 +13,12 @@ Json session_json(const SessionSummary& session) {
   return json;
 }
 
-ApiError session_refusal(App& app, const Error& error) {
+ApiError session_refusal(const Error& error) {
   if (error.code == ErrorCode::kCorrupt) {
     return ApiError(409, "invalid_request_error", "session_damaged", error.message);
   }
-  return app.run_failure(error);
+  constexpr int kRetryAfterS = 1;  // another process saves, or the engine stops
+  return engine_error(error, "sessions_busy", kRetryAfterS);
 }
 
 ApiResult<Sessions*> sessions_of(App& app) {
@@ -27,23 +28,24 @@ ApiResult<Sessions*> sessions_of(App& app) {
 }
 
 awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens) {
-  const ApiResult<Sessions*> sessions = sessions_of(app);
-  if (!sessions) co_return sessions.error();
-  const auto saved =
-      co_await app.on_waiter([sessions = *sessions, &space, &tokens] { return sessions->save(space, tokens); });
-  if (!saved) co_return session_refusal(app, saved.error());
-  co_return *saved;
+  return app.on_waiter([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
+    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+    const Result<SessionSummary> saved = sessions->save(space, tokens);
+    if (!saved) return session_refusal(saved.error());
+    return *saved;
+  });
 }
 
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
-  const ApiResult<Sessions*> sessions = sessions_of(app);
-  if (!sessions) co_return sessions.error();
-  const Result<SessionId> parsed = parse_session_id(id);
-  if (!parsed) co_return invalid_request(field, field + ": " + parsed.error().message);
-  const auto restored =
-      co_await app.on_waiter([sessions = *sessions, &space, id = *parsed] { return sessions->restore(id, space); });
-  if (!restored) co_return session_refusal(app, restored.error());
-  co_return *restored;
+  return app.on_waiter(
+      [&app, space = std::move(space), field = std::move(field), id = std::move(id)]() -> ApiResult<SessionSummary> {
+        TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+        const Result<SessionId> parsed = parse_session_id(id);
+        if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
+        const Result<SessionSummary> restored = sessions->restore(*parsed, space);
+        if (!restored) return session_refusal(restored.error());
+        return *restored;
+      });
 }
 
 ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt) {

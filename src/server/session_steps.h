@@ -12,7 +12,7 @@ namespace ferrox {
 /// {"id", "object", "tokens", "bytes"}, and "created" where it is known.
 Json session_json(const SessionSummary& session);
 
-ApiError session_refusal(App& app, const Error& error);
+ApiError session_refusal(const Error& error);
 
 /// The server's sessions. Refused where it has no folder for them.
 ApiResult<Sessions*> sessions_of(App& app);

@@ -12,7 +12,7 @@ HttpResponse erase(App& app, const std::string& text) {
   if (!sessions) return error_response(sessions.error());
   const Result<SessionId> id = parse_session_id(text);
   if (!id) return error_response(invalid_request("id", "id: " + id.error().message));
-  if (const auto erased = (*sessions)->erase(*id); !erased) return error_response(session_refusal(app, erased.error()));
+  if (const auto erased = (*sessions)->erase(*id); !erased) return error_response(session_refusal(erased.error()));
   HttpResponse response;
   response.body = dump_json({{"id", text}, {"object", "session"}, {"deleted", true}});
   return response;
