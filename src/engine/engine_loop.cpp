@@ -212,9 +212,17 @@ void EngineLoop::admit(TimePoint now) {
     is_blocked = !try_admit(first, choices, now);
     if (is_blocked) break;
   }
-  CHECK(!is_blocked || !running_.empty(), "an idle engine has room for the head of its queue");
+  if (is_blocked && running_.empty()) wait_for_outside_holders();
   inbox_.note_blocked(is_blocked);
   publish();
+}
+
+/// Nothing runs, so that only a conversation that is being saved or restored can hold pages: its file is soon done.
+void EngineLoop::wait_for_outside_holders() const {
+  const std::vector<int32_t> available = kv_->n_available();
+  CHECK(std::accumulate(available.begin(), available.end(), int64_t{0}) < n_pages_total_,
+        "an idle engine has room for the head of its queue");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 /// Whether a request that runs is about to compute more of this prompt than is cached: then that is shared once it is
@@ -257,7 +265,9 @@ bool EngineLoop::restores(Choices& choices) {
   const auto pages = choice_pages(kv_->terms(), n_prompt, one.n_positions - n_prompt, n_choices);
   if (!fits_pages(pages, kv_->n_available())) return false;
   const auto restored = archive_->restore(prefix.space, one.loop.tokens(), threads_);
-  prefix.is_restored = restored == PrefixArchive::Restored::kAll;
+  if (restored == PrefixArchive::Restored::kLost) ++prefix.n_lost;
+  constexpr int kMostLost = 8;  // slices that couldn't be read: then the rest is computed
+  prefix.is_restored = restored == PrefixArchive::Restored::kAll || prefix.n_lost >= kMostLost;
   return !prefix.is_restored;
 }
 
@@ -322,9 +332,8 @@ void EngineLoop::take_results(const std::vector<StepPart>& parts) {
     const bool has_logits = request.reaches_end(part.n_rows);
     const size_t row = n_logit_rows;
     n_logit_rows += has_logits;
-    if (request.is_over()) continue;
-    request.rows_done(now);
-    if (!has_logits) continue;
+    request.rows_done(now);  // of one that was cancelled meanwhile, too: its state is past them
+    if (request.is_over() || !has_logits) continue;
     if (archive_ != nullptr && request.leaves_prefix() && request.is_at_prompt_end()) {
       archive_->keep(request.space(), request.tokens());
     }

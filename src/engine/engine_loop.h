@@ -74,6 +74,7 @@ class EngineLoop {
   void admit(TimePoint now);
   bool waits_for_prefix(Choices& choices);
   bool restores(Choices& choices);
+  void wait_for_outside_holders() const;
   bool try_admit(RequestId first, Choices& choices, TimePoint now);
   std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired(TimePoint now);

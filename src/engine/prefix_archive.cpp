@@ -71,8 +71,10 @@ void PrefixArchive::keep(std::string_view space, std::span<const int32_t> tokens
 
 /// Not while copies that wait to be written leave no room for more.
 bool PrefixArchive::has_work() const {
+  if (waiting_.empty()) return false;
   const std::vector<uint64_t>& bytes = cache_.terms().page_bytes;
-  return !waiting_.empty() && (!has_disk_ || tiers_->staging_room() >= 2 * *std::ranges::max_element(bytes));
+  const bool is_full = has_disk_ && tiers_->staging_room() < 2 * *std::ranges::max_element(bytes);
+  return !is_full || !tiers_->stats().writes_disk;  // a folder that another process writes is asked for by trying
 }
 
 void PrefixArchive::work() {
@@ -166,11 +168,13 @@ PrefixArchive::Restored PrefixArchive::restore(std::string_view space, std::span
     const int64_t n_slice = (gaps.front().page + n_pages) * terms.page_rows;
     if (n_slice < n) {
       const auto slice = tokens.first(static_cast<size_t>(n_slice));
-      return bring(space, slice, keys, PrefixExtent::kFullKinds, threads) ? Restored::kPart : Restored::kAll;
+      const Brought brought = bring(space, slice, keys, PrefixExtent::kFullKinds, threads);
+      if (brought == Brought::kAll) return Restored::kPart;
+      return brought == Brought::kLost ? Restored::kLost : Restored::kAll;
     }
   }
-  bring(space, tokens, keys, PrefixExtent::kAll, threads);
-  return Restored::kAll;
+  const Brought brought = bring(space, tokens, keys, PrefixExtent::kAll, threads);
+  return brought == Brought::kLost ? Restored::kLost : Restored::kAll;
 }
 
 PartMask PrefixArchive::parts_of(const PageKey& key) const {
@@ -242,11 +246,11 @@ PageKey PrefixArchive::key_of(const PrefixGap& gap, std::span<const int32_t> tok
 }
 
 /// Fills all gaps of the tokens, or changes nothing.
-bool PrefixArchive::bring(std::string_view space, std::span<const int32_t> tokens, std::span<const PageKey> keys,
-                          PrefixExtent extent, ThreadPool& threads) {
+PrefixArchive::Brought PrefixArchive::bring(std::string_view space, std::span<const int32_t> tokens,
+                                            std::span<const PageKey> keys, PrefixExtent extent, ThreadPool& threads) {
   const auto gaps = prefix_gaps(cache_, space, tokens, extent);
   PrefixImport import(cache_, space, tokens, gaps);
-  if (!import.has_pages()) return false;
+  if (!import.has_pages()) return Brought::kNoRoom;
   std::vector<std::vector<std::span<std::byte>>> pieces;
   std::map<std::array<uint8_t, 32>, std::map<int, size_t>> gaps_of_key;  // gaps by part
   for (size_t i = 0; i < gaps.size(); ++i) {
@@ -264,9 +268,9 @@ bool PrefixArchive::bring(std::string_view space, std::span<const int32_t> token
   for (const LoadRequest& request : requests) tiers_->find(std::span(&request.key, 1));
   tiers_->load(requests, threads);
   const auto is_good = [](const LoadRequest& request) { return request.outcome == LoadOutcome::kGood; };
-  if (!std::ranges::all_of(requests, is_good)) return false;
+  if (!std::ranges::all_of(requests, is_good)) return Brought::kLost;
   import.keep();
-  return true;
+  return Brought::kAll;
 }
 
 }  // namespace ferrox

@@ -40,6 +40,7 @@ class PrefixArchive {
   enum class Restored {
     kAll,   ///< nothing is left to bring back
     kPart,  ///< more of it is there
+    kLost,  ///< some of it couldn't be read, and is forgotten; what comes before may still be there
   };
   /// Brings a slice of what the tiers know of a prompt and the tree doesn't.
   Restored restore(std::string_view space, std::span<const int32_t> prompt, ThreadPool& threads);
@@ -67,8 +68,9 @@ class PrefixArchive {
                            std::span<const PageKey> keys) const;
   int64_t restorable_state(std::string_view space, std::span<const int32_t> tokens, std::span<const PageKey> keys);
   PageKey key_of(const PrefixGap& gap, std::span<const int32_t> tokens, std::span<const PageKey> keys) const;
-  bool bring(std::string_view space, std::span<const int32_t> tokens, std::span<const PageKey> keys,
-             PrefixExtent extent, ThreadPool& threads);
+  enum class Brought { kAll, kNoRoom, kLost };
+  Brought bring(std::string_view space, std::span<const int32_t> tokens, std::span<const PageKey> keys,
+                PrefixExtent extent, ThreadPool& threads);
 
   PrefixCache& cache_;
   std::unique_ptr<PrefixTiers> tiers_;

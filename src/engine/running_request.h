@@ -24,6 +24,7 @@ struct PrefixUse {
   std::optional<RequestId> source = {};  ///< waits for this one, which computes what it needs, to get as far as:
   int64_t source_length = 0;
   bool is_restored = false;  ///< all that the tiers have of it is in the tree
+  int n_lost = 0;            ///< times that what they had couldn't be read
 };
 
 /// A request that was accepted: before admission it waits as this.

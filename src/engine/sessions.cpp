@@ -107,15 +107,41 @@ Result<SessionSummary> Sessions::save(std::string_view space, std::span<const in
 
 // ---- restoring
 
+/// Refuses what the whole store hasn't pages for.
+Result<void> Sessions::check_size(const SessionId& id, std::span<const PrefixGap> needed) const {
+  std::vector<int64_t> n(cache_.terms().n_pages.size(), 0);
+  for (const PrefixGap& page : needed) ++n[static_cast<size_t>(page.kind)];
+  if (fits_pages(n, cache_.terms().n_pages)) return {};
+  const std::vector<int64_t> all(cache_.terms().n_pages.begin(), cache_.terms().n_pages.end());
+  return make_error(ErrorCode::kMemoryBudget, "session {}: {} > {} of the KV store", to_hex(id),
+                    format_bytes(bytes_of_pages(cache_.terms(), n)), format_bytes(bytes_of_pages(cache_.terms(), all)));
+}
+
+/// Reads every part once, so that a file that can't be used costs nobody a page.
+Result<void> Sessions::check_parts(const SessionFile& file, std::span<const PrefixGap> needed) const {
+  ThreadPool thread(1);
+  std::vector<std::byte> bytes;
+  for (const PrefixGap& page : needed) {
+    bytes.resize(cache_.terms().page_bytes[static_cast<size_t>(page.kind)]);
+    const std::span<std::byte> piece(bytes);
+    const SessionTarget target{{static_cast<int32_t>(page.page), page.kind}, std::span(&piece, 1)};
+    TRY(file.load(std::span(&target, 1), thread));
+  }
+  return {};
+}
+
 Result<SessionSummary> Sessions::restore(const SessionId& id, std::string_view space) {
   TRY_ASSIGN(const SessionFile file, store_->open_session(id));
   const auto is_token = [this](int32_t token) { return token >= 0 && token < n_vocab_; };
-  if (!std::ranges::all_of(file.tokens(), is_token)) {
-    return make_error(ErrorCode::kCorrupt, "session {}: expected token ids below {}, found another", to_hex(id),
-                      n_vocab_);
+  if (const auto bad = std::ranges::find_if_not(file.tokens(), is_token); bad != file.tokens().end()) {
+    return make_error(ErrorCode::kCorrupt, "session {}: expected token ids below {}, found {}", to_hex(id), n_vocab_,
+                      *bad);
   }
   const auto tokens = file.tokens().first(static_cast<size_t>(file.n_rows()));
   if (tokens.empty()) return make_error(ErrorCode::kCorrupt, "session {}: expected rows, found none", to_hex(id));
+  const std::vector<PrefixGap> needed = pages_behind(cache_.terms(), static_cast<int64_t>(tokens.size()));
+  TRY(check_size(id, needed));
+  TRY(check_parts(file, needed));
   std::vector<PrefixGap> gaps;
   std::optional<PrefixImport> import;
   TRY(on_engine([&] {
@@ -133,7 +159,7 @@ Result<SessionSummary> Sessions::restore(const SessionId& id, std::string_view s
     ThreadPool threads(kReadThreads);
     loaded = file.load(targets, threads);
   } else {
-    loaded = make_error(ErrorCode::kMemoryBudget, "session {}: no room for {} pages: requests that run hold the rest",
+    loaded = make_error(ErrorCode::kUnavailable, "session {}: no room for {} pages: requests that run hold the rest",
                         to_hex(id), gaps.size());
   }
   TRY(on_engine([&] {

@@ -34,8 +34,8 @@ class Sessions {
   Result<SessionSummary> save(std::string_view space, std::span<const int32_t> tokens);
 
   /// Brings a session into the cache of a namespace. Errors say why it can't be used: what SessionStore::open_session
-  /// and SessionFile::load refuse, token ids outside the vocabulary (kCorrupt), no room (kMemoryBudget), an engine that
-  /// stops.
+  /// and SessionFile::load refuse, token ids outside the vocabulary (kCorrupt), more pages than the store has
+  /// (kMemoryBudget) or than requests that run leave (kUnavailable), an engine that stops. Those cost no cached page.
   Result<SessionSummary> restore(const SessionId& id, std::string_view space);
 
   std::vector<SessionSummary> list() const { return store_->list(); }
@@ -49,6 +49,8 @@ class Sessions {
   Result<void> on_engine(const Work& work);
   void hold(std::string_view space, std::span<const int32_t> tokens, Held& held);
   Result<SessionId> write(std::span<const int32_t> tokens, const Held& held);
+  Result<void> check_size(const SessionId& id, std::span<const PrefixGap> needed) const;
+  Result<void> check_parts(const SessionFile& file, std::span<const PrefixGap> needed) const;
   void share_disk(uint64_t more_bytes);
 
   PrefixCache& cache_;

@@ -69,7 +69,7 @@ class App {
   const ServerOptions& options_;
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
-  asio::thread_pool waiters_{1};  ///< for what waits for the engine's next step
+  asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
   bool draining_ = false;
   double mean_duration_s_ = 1;

@@ -56,10 +56,16 @@ ApiResult<std::string> read_one_text(const std::string& body, const std::string&
   for (const auto& [field, value] : json->items()) {
     const bool is_salt = salt != nullptr && field == "cache_salt";
     if (field != name && !is_salt) {
-      return invalid_request(field, fmt::format("{}: expected {} alone, found another field", field, name));
+      const std::string shown = field.substr(0, kShownLetters);
+      return invalid_request(shown, fmt::format("{}: expected {}{} alone, found another field", shown, name,
+                                                salt == nullptr ? "" : " and cache_salt"));
     }
     if (!value.is_string()) {
       return invalid_request(field, fmt::format("{}: expected a string, found {}", field, kind_of(value)));
+    }
+    if (is_salt && value.get_ref<const std::string&>().size() > kMaxSaltBytes) {
+      return invalid_request(field, fmt::format("{}: expected at most {} bytes, found {}", field, kMaxSaltBytes,
+                                                value.get_ref<const std::string&>().size()));
     }
     (is_salt ? *salt : text) = value.get<std::string>();
   }

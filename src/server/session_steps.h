@@ -9,6 +9,9 @@
 
 namespace ferrox {
 
+inline constexpr size_t kShownLetters = 64;  ///< in messages, of what the client wrote
+inline constexpr size_t kMaxSaltBytes = 64;  ///< as the schema of requests has it
+
 /// {"id", "object", "tokens", "bytes"}, and "created" where it is known.
 Json session_json(const SessionSummary& session);
 

@@ -123,7 +123,9 @@ class DiskTier {
   uint64_t staged_bytes_ = 0;
   std::unordered_map<PageKey, PartMask, KeyHash> staged_;
   std::deque<Job> queue_;
-  bool is_busy_ = false;
+  uint64_t n_written_ = 0;     ///< jobs that are done, dropped ones too
+  bool is_writing_ = false;    ///< one that left the queue isn't done yet
+  bool is_preparing_ = false;  ///< the lock is asked for, or files are let go
   bool is_stopping_ = false;
   bool wants_lock_ = false;
   bool is_failing_ = false;  ///< the last write failed: a log line when that begins, not for each file

@@ -14,21 +14,24 @@ void DiskTier::write_loop() {
   for (;;) {
     wake_.wait(lock, [this] { return is_stopping_ || has_work(); });
     if (!has_work()) return;
-    is_busy_ = true;
     work(lock);
-    is_busy_ = false;
     idle_.notify_all();
   }
 }
 
 void DiskTier::work(Lock& lock) {
+  is_preparing_ = wants_lock_ || shall_evict_;
   if (std::exchange(wants_lock_, false)) become_writer(lock);
   if (std::exchange(shall_evict_, false) && is_writer_) make_room(0, nullptr, lock);
+  is_preparing_ = false;
   if (queue_.empty()) return;
   const Job job = std::move(queue_.front());
   queue_.pop_front();
+  is_writing_ = true;
   write(job, lock);
+  is_writing_ = false;
   staged_bytes_ -= job.memory_bytes;
+  ++n_written_;
   const auto staged = staged_.find(job.entry->name().key);
   if (staged != staged_.end() && staged->second == job.entry->parts()) staged_.erase(staged);
 }
@@ -128,7 +131,8 @@ void DiskTier::note_failure(const EntryFileName& name, const Error& why) {
 
 void DiskTier::flush() {
   Lock lock(mutex_);
-  idle_.wait(lock, [this] { return !is_busy_ && !has_work(); });
+  const uint64_t n_before = n_written_ + queue_.size() + (is_writing_ ? 1 : 0);
+  idle_.wait(lock, [&] { return n_written_ >= n_before && !is_preparing_ && !wants_lock_ && !shall_evict_; });
 }
 
 void DiskTier::set_budget(uint64_t budget_bytes) {

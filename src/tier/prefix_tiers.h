@@ -85,7 +85,7 @@ class PrefixTiers {
   /// Bytes that staging can take now.
   uint64_t staging_room() const;
 
-  /// Waits until everything staged is written or dropped.
+  /// Waits until everything staged so far is written or dropped.
   void flush();
 
   /// A smaller budget evicts at once (on the writer thread); sessions in the same folder make room this way.

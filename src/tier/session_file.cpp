@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".session1";
 /// Ten million tokens and their parts take less; a file that says more would only take memory.
-constexpr uint64_t kMaxHeaderBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxHeaderBytes = uint64_t{64} << 20;  // ten million tokens, and the parts of their pages
 
 struct SessionFields {
   SessionId id;

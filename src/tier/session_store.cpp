@@ -45,8 +45,7 @@ struct SessionFile::State {
   Result<void> read(const SessionTarget& target) const {
     const auto at = std::lower_bound(header.parts.begin(), header.parts.end(), target.part);
     if (at == header.parts.end() || *at != target.part) {
-      return make_error(ErrorCode::kInvalidArgument, "page {}: part {} wasn't saved", target.part.page,
-                        target.part.part);
+      return make_error(ErrorCode::kCorrupt, "page {}: part {} wasn't saved", target.part.page, target.part.part);
     }
     const auto i = static_cast<size_t>(at - header.parts.begin());
     TRY(read_pieces(file.fd(), offsets[i], target.pieces));

@@ -161,6 +161,30 @@ TEST(PrefixArchive, DamageIsAMiss) {
   }
 }
 
+TEST(PrefixArchive, WhatComesBeforeTheDamageIsReused) {
+  const TempFolder folder;
+  RigShape shape = shape_of(kKinds[0]);
+  shape.tiers.disk_folder = folder.path();
+  shape.tiers.disk_bytes = 1 << 20;
+  const GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  {
+    Rig rig(shape);
+    cached_tokens(rig, request);
+  }
+  PageKey key;
+  key.bytes.front() = shape.model_identity;
+  key = root_key(std::as_bytes(std::span(key.bytes)), {});
+  for (size_t i = 0; i < 7; ++i) key = next_key(key, std::span(request.prompt).subspan(4 * i, 4));
+  for (const auto& path : testing::files_in(folder.path(), ".page1")) {
+    if (!path.filename().string().starts_with(to_hex(key))) continue;
+    std::string bytes = testing::read_file(path);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    testing::write_file(path, bytes);
+  }
+  Rig rig(shape);
+  EXPECT_EQ(cached_tokens(rig, request), 6 * 4);
+}
+
 /// Conversations that branch over two tiers and a store that holds few of them, stopped and started again.
 TEST(PrefixArchive, RandomSchedulesOverRestartsGiveTheJudgesAnswers) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {

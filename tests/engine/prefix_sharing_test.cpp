@@ -205,6 +205,30 @@ TEST(PrefixSharing, ARecurrentModelGoesOnBehindASnapshot) {
   rig.expect_at_rest();
 }
 
+/// The state is past the rows of the step in which its request was cancelled: what is left to others says so.
+TEST(PrefixSharing, ACancelDuringAStepLeavesTheStateOfItsRows) {
+  for (const int n_steps : {1, 2, 3, 5}) {
+    Rig rig({.batch_rows = 8, .state = FakeModel::State::kRecurrent});
+    std::atomic<int> n_left = n_steps;
+    const GenerationRequest request = make_request(tokens(20, 1), 6);
+    testing::Gate gate;
+    rig.model.on_forward = [&](const Batch&) {
+      gate.pass();
+      if (--n_left == 0) rig.loop->cancel(rig.last_id);
+    };
+    EventLog cancelled = rig.submit(request);
+    gate.open();
+    ASSERT_FALSE(cancelled.wait().empty());
+    EXPECT_EQ(cancelled.done().reason, FinishReason::kCancelled);
+    EventLog log = rig.submit(request);
+    expect_answer(log, request);
+    const GenerationRequest longer = make_request(joined(tokens(20, 1), judge_ids(request, 6)), 3);
+    EventLog next = rig.submit(longer);
+    expect_answer(next, longer);
+    rig.expect_at_rest();
+  }
+}
+
 /// Aborted requests give back every kind of what they held.
 TEST(PrefixSharing, CancelledRequestsLeakNoStates) {
   Rig rig({.n_pages = 60, .state = FakeModel::State::kRecurrent, .n_states = 5});
@@ -254,6 +278,7 @@ TEST(PrefixSharing, RandomSchedulesGiveTheJudgesAnswers) {
         const std::vector<int32_t> got = log.ids();
         if (!is_cancelled[i]) {
           EXPECT_EQ(got, judge);
+          log.done();
         }
         EXPECT_TRUE(std::equal(got.begin(), got.end(), judge.begin()));
       }

@@ -1,7 +1,9 @@
 // Are conversations put away and taken up again over HTTP, by a later server as well?
 #include <gtest/gtest.h>
 
-#include <utility>
+#include <atomic>
+#include <functional>
+#include <thread>
 
 #include "server/server_rig.h"
 #include "support/file_bytes.h"
@@ -14,11 +16,13 @@ using testing::RigOptions;
 using testing::ServerRig;
 using testing::TempFolder;
 
-RigOptions with_folder(const TempFolder& folder, uint64_t disk_bytes = uint64_t{64} << 20) {
+/// `change` what else is wanted.
+RigOptions with_folder(const TempFolder& folder, const std::function<void(RigOptions&)>& change = {}) {
   RigOptions options;
   options.engine.kv_disk = folder / "kv";
-  options.engine.kv_disk_bytes = disk_bytes;
+  options.engine.kv_disk_bytes = uint64_t{64} << 20;
   options.engine.n_parallel = 2;
+  if (change) change(options);
   return options;
 }
 
@@ -75,8 +79,11 @@ TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
   EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
   bytes[bytes.size() - 5] = static_cast<char>(bytes[bytes.size() - 5] ^ 1);
   testing::write_file(path, bytes);
+  rig.complete({{"prompt", std::vector<int>(40, 7)}, {"max_tokens", 1}});
+  const std::string before = rig.call("GET", "/v1/cache").body;
   const auto damaged = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
   EXPECT_EQ(damaged.status, 409) << damaged.body;
+  EXPECT_EQ(rig.call("GET", "/v1/cache").body, before) << "a refusal costs no cached page";
   for (const Json& body : std::vector<Json>{{{"id", "../../etc/passwd"}}, {{"id", 7}}, {{"name", id}}, Json::array()}) {
     EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", body).status, 400) << body;
   }
@@ -86,12 +93,41 @@ TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
 
 TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
   const TempFolder folder;
-  ServerRig rig(with_folder(folder, 20'000));
+  ServerRig rig(with_folder(folder, [](RigOptions& options) { options.engine.kv_disk_bytes = 20'000; }));
   rig.chat(question());
   const auto saved = rig.call("POST", "/v1/sessions", question());
   EXPECT_EQ(saved.status, 400) << saved.body;
   EXPECT_NE(saved.body.find("device_memory_budget_exceeded"), std::string::npos);
   EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
+}
+
+/// Pages that a session holds while its file is written are missed by requests that want all of them, and no more.
+TEST(Sessions, RequestsOfTheWholeStoreWaitForThem) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, [](RigOptions& options) {
+    options.engine.context_length = 512;
+    options.engine.kv_bytes = uint64_t{2} << 20;
+  }));
+  const std::vector<int> prompt(200, 7);
+  EXPECT_EQ(rig.complete({{"prompt", prompt}, {"max_tokens", 1}}).status, 200);
+  std::atomic<bool> is_over = false;
+  std::thread saver([&] {
+    while (!is_over) {
+      const auto saved = rig.call("POST", "/v1/sessions", {{"prompt", prompt}});
+      if (saved.status != 200) continue;
+      const std::string id = parse_json(saved.body).value()["id"];
+      rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+      rig.call("DELETE", "/v1/sessions/" + id);
+    }
+  });
+  for (int i = 0; i < 30; ++i) {
+    const int most =
+        parse_json(rig.call("POST", "/v1/admission", {{"prompt", {5}}}).body).value()["choices"][0]["position_limit"];
+    EXPECT_EQ(rig.complete({{"prompt", {5, 6 + i}}, {"max_tokens", most - 2}, {"stop", " "}}).status, 200);
+  }
+  is_over = true;
+  saver.join();
+  rig.expect_all_released();
 }
 
 TEST(Sessions, WithoutAFolderTheyAreRefusedByName) {
@@ -131,9 +167,7 @@ TEST(Slots, SaveAndRestoreTheirLastConversation) {
 
 TEST(Sessions, NamespacesOfKeysAreApart) {
   const TempFolder folder;
-  RigOptions options = with_folder(folder);
-  options.server.api_keys = {"one", "two"};
-  ServerRig rig(std::move(options));
+  ServerRig rig(with_folder(folder, [](RigOptions& options) { options.server.api_keys = {"one", "two"}; }));
   const auto call = [&](const char* path, const Json& body, const std::string& key) {
     return rig.call("POST", path, body, "Authorization: Bearer " + key + "\r\n");
   };

@@ -423,6 +423,7 @@ TEST_F(PrefixTiersTest, OneProcessWritesAndOthersRead) {
 TEST_F(PrefixTiersTest, RandomOperationsKeepBooksAndBytes) {
   std::minstd_rand random(6);
   std::vector<TestEntry> all;
+  all.reserve(100);  // entries point to their parents meanwhile
   for (int i = 0; i < 100; ++i) {
     const bool is_first = i < 10;
     const TestEntry* const parent = is_first ? nullptr : &all[random() % static_cast<size_t>(i)];

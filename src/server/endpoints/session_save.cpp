@@ -30,6 +30,11 @@ awaitable<void> handle(App& app, Exchange& exchange) {
         invalid_request("", fmt::format("expected one conversation to save, found {}", prepared->requests.size())));
   } else {
     const GenerationRequest& request = prepared->requests.front();
+    if (const auto valid = app.engine().ask_admission(request.prompt, 1); !valid) {
+      response = error_response(app.submit_refusal(valid.error()));
+      co_await exchange.respond(std::move(response));
+      co_return;
+    }
     std::string space = cache_space(app, exchange.request(), request.cache_space);
     response = answer_of(co_await save_session(app, std::move(space), request.prompt), request.prompt.size());
   }

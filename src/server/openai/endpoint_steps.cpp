@@ -23,11 +23,16 @@ ApiResult<void> check_model(App& app, GenerationParams& params) {
 }
 
 std::string cache_space(App& app, const HttpRequest& request, std::string_view salt) {
-  if (app.options().api_keys.size() < 2) return std::string(salt);
+  // A salt begins with a line end, so that it is no key's even for prefixes on disk from when there were several.
+  if (app.options().api_keys.size() < 2) return salt.empty() ? "" : '\n' + std::string(salt);
   const std::string_view bearer = bearer_key(request.header("authorization"));
   std::string space(is_known_key(app.options().api_keys, bearer) ? bearer : request.header("x-api-key"));
   space += '\n';  // no header holds one
   return space.append(salt);
+}
+
+bool is_callers_space(App& app, const HttpRequest& request, const std::string& space) {
+  return space.starts_with(cache_space(app, request, ""));
 }
 
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {

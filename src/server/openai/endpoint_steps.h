@@ -19,6 +19,9 @@ ApiResult<void> check_model(App& app, GenerationParams& params);
 /// find out by timing what others asked.
 std::string cache_space(App& app, const HttpRequest& request, std::string_view salt);
 
+/// Whether prefixes of a namespace are of this caller's key, whatever the salt.
+bool is_callers_space(App& app, const HttpRequest& request, const std::string& space);
+
 /// Of a body of /v1/chat/completions when it has messages, else of one of /v1/completions. Safe from any thread.
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body);
 

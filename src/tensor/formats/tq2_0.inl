@@ -17,7 +17,7 @@ struct tq2_0 {
   static constexpr ScaleKind kScale = ScaleKind::kInteger;
   static constexpr int kSub = 32;
   static constexpr int kZero = 1;
-  static constexpr int kMaxCode = 2;
+  static constexpr int kMaxCode = 3;  // no encoder writes it, and a file may hold it
   static constexpr bool kHasMin = false;
   static void unpack(const uint8_t* __restrict block, uint8_t* __restrict codes, IntegerScales& scales) {
     scales.d = load_f16(block + 64);
