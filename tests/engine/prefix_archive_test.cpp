@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "engine/random_prompt.h"
 #include "support/file_bytes.h"
 #include "support/loop_rig.h"
 #include "support/temp_folder.h"
@@ -16,16 +17,10 @@ using testing::EventLog;
 using testing::FakeModel;
 using testing::judge_ids;
 using testing::make_request;
+using testing::random_prompt;
 using testing::Rig;
 using testing::RigShape;
 using testing::TempFolder;
-
-std::vector<int32_t> archive_tokens(int32_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < n; ++i) ids.push_back(3 + static_cast<int32_t>(random() % 50));
-  return ids;
-}
 
 /// The judge's answer; gives the tokens that were cached.
 int64_t cached_tokens(Rig& rig, const GenerationRequest& request) {
@@ -53,6 +48,13 @@ RigShape shape_of(const KindOfModel& kind) {
   return shape;
 }
 
+RigShape on_disk(const KindOfModel& kind, const TempFolder& folder) {
+  RigShape shape = shape_of(kind);
+  shape.tiers.disk_folder = folder.path();
+  shape.tiers.disk_bytes = 1 << 20;
+  return shape;
+}
+
 TEST(PrefixArchive, WhatTheStoreHasNoRoomForComesBackFromMemory) {
   for (const KindOfModel& kind : kKinds) {
     SCOPED_TRACE(fmt::format("window {}, state {}", kind.window, kind.state == FakeModel::State::kRecurrent));
@@ -62,9 +64,9 @@ TEST(PrefixArchive, WhatTheStoreHasNoRoomForComesBackFromMemory) {
     shape.n_parallel = 1;
     shape.tiers.host_bytes = 1 << 20;
     Rig rig(shape);
-    const GenerationRequest first = make_request(archive_tokens(43, 1), 6);
+    const GenerationRequest first = make_request(random_prompt(43, 1), 6);
     EXPECT_EQ(cached_tokens(rig, first), 0);
-    for (uint32_t i = 2; i < 6; ++i) cached_tokens(rig, make_request(archive_tokens(60, i), 20));
+    for (uint32_t i = 2; i < 6; ++i) cached_tokens(rig, make_request(random_prompt(60, i), 20));
     EXPECT_EQ(cached_tokens(rig, first), restored_of_43(kind));
     EXPECT_GT(rig.loop->tier_stats()->host.n_loaded, 0u);
     rig.expect_at_rest();
@@ -77,11 +79,9 @@ TEST(PrefixArchive, AnotherProcessGoesOnBehindIt) {
       SCOPED_TRACE(fmt::format("window {}, state {}, slices of {}", kind.window,
                                kind.state == FakeModel::State::kRecurrent, slice_bytes));
       const TempFolder folder;
-      RigShape shape = shape_of(kind);
+      RigShape shape = on_disk(kind, folder);
       shape.slice_bytes = slice_bytes;
-      shape.tiers.disk_folder = folder.path();
-      shape.tiers.disk_bytes = 1 << 20;
-      const GenerationRequest first = make_request(archive_tokens(43, 1), 6);
+      const GenerationRequest first = make_request(random_prompt(43, 1), 6);
       std::vector<int32_t> history = first.prompt;
       {
         Rig rig(shape);
@@ -93,7 +93,7 @@ TEST(PrefixArchive, AnotherProcessGoesOnBehindIt) {
       EXPECT_EQ(cached_tokens(rig, first), restored_of_43(kind));
       EXPECT_EQ(cached_tokens(rig, first), 42) << "from the store now";
       Rig third(shape);  // reads what the second one writes
-      for (const int32_t id : archive_tokens(5, 2)) history.push_back(id);
+      for (const int32_t id : random_prompt(5, 2)) history.push_back(id);
       EXPECT_GE(cached_tokens(third, make_request(history, 3)), 40) << "a second turn";
       third.expect_at_rest();
     }
@@ -102,10 +102,8 @@ TEST(PrefixArchive, AnotherProcessGoesOnBehindIt) {
 
 TEST(PrefixArchive, AnotherModelOrNamespaceIsAMiss) {
   const TempFolder folder;
-  RigShape shape = shape_of(kKinds[0]);
-  shape.tiers.disk_folder = folder.path();
-  shape.tiers.disk_bytes = 1 << 20;
-  GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  RigShape shape = on_disk(kKinds[0], folder);
+  GenerationRequest request = make_request(random_prompt(43, 1), 6);
   { Rig(shape).expect_at_rest(); }
   {
     Rig rig(shape);
@@ -125,10 +123,8 @@ TEST(PrefixArchive, AnotherModelOrNamespaceIsAMiss) {
 
 TEST(PrefixArchive, ARequestThatKeepsOutLeavesNothing) {
   const TempFolder folder;
-  RigShape shape = shape_of(kKinds[0]);
-  shape.tiers.disk_folder = folder.path();
-  shape.tiers.disk_bytes = 1 << 20;
-  GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  RigShape shape = on_disk(kKinds[0], folder);
+  GenerationRequest request = make_request(random_prompt(43, 1), 6);
   request.use_prefix_cache = false;
   {
     Rig rig(shape);
@@ -141,10 +137,8 @@ TEST(PrefixArchive, ARequestThatKeepsOutLeavesNothing) {
 TEST(PrefixArchive, DamageIsAMiss) {
   for (const KindOfModel& kind : kKinds) {
     const TempFolder folder;
-    RigShape shape = shape_of(kind);
-    shape.tiers.disk_folder = folder.path();
-    shape.tiers.disk_bytes = 1 << 20;
-    const GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+    RigShape shape = on_disk(kind, folder);
+    const GenerationRequest request = make_request(random_prompt(43, 1), 6);
     {
       Rig rig(shape);
       cached_tokens(rig, request);
@@ -163,10 +157,8 @@ TEST(PrefixArchive, DamageIsAMiss) {
 
 TEST(PrefixArchive, WhatComesBeforeTheDamageIsReused) {
   const TempFolder folder;
-  RigShape shape = shape_of(kKinds[0]);
-  shape.tiers.disk_folder = folder.path();
-  shape.tiers.disk_bytes = 1 << 20;
-  const GenerationRequest request = make_request(archive_tokens(43, 1), 6);
+  RigShape shape = on_disk(kKinds[0], folder);
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
   {
     Rig rig(shape);
     cached_tokens(rig, request);
@@ -198,7 +190,7 @@ TEST(PrefixArchive, RandomSchedulesOverRestartsGiveTheJudgesAnswers) {
     shape.tiers.disk_folder = folder.path();
     shape.tiers.disk_bytes = 60'000;
     std::mt19937 random(seed);
-    std::vector<std::vector<int32_t>> histories = {archive_tokens(20, 1)};
+    std::vector<std::vector<int32_t>> histories = {random_prompt(20, 1)};
     int64_t n_cached = 0;
     for (int restart = 0; restart < 4; ++restart) {
       Rig rig(shape);
@@ -206,7 +198,7 @@ TEST(PrefixArchive, RandomSchedulesOverRestartsGiveTheJudgesAnswers) {
       for (int i = 0; i < 40; ++i) {
         std::vector<int32_t> prompt = histories[random() % histories.size()];
         prompt.resize(std::min<size_t>(prompt.size(), 1 + random() % 60));
-        for (const int32_t id : archive_tokens(1 + static_cast<int32_t>(random() % 9), random() % 6)) {
+        for (const int32_t id : random_prompt(1 + static_cast<int32_t>(random() % 9), random() % 6)) {
           prompt.push_back(id);
         }
         histories.push_back(prompt);

@@ -5,6 +5,7 @@
 #include <future>
 #include <random>
 
+#include "engine/random_prompt.h"
 #include "support/gate.h"
 #include "support/loop_rig.h"
 
@@ -15,15 +16,9 @@ using testing::EventLog;
 using testing::FakeModel;
 using testing::judge_ids;
 using testing::make_request;
+using testing::random_prompt;
 using testing::Rig;
 using testing::RigShape;
-
-std::vector<int32_t> tokens(int32_t n, int32_t seed) {
-  std::mt19937 random(static_cast<uint32_t>(seed));
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < n; ++i) ids.push_back(3 + static_cast<int32_t>(random() % 50));
-  return ids;
-}
 
 std::vector<int32_t> joined(std::vector<int32_t> a, const std::vector<int32_t>& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -46,12 +41,12 @@ void expect_answer(EventLog& log, const GenerationRequest& request) {
 TEST(PrefixSharing, ASecondTurnComputesItsNewTokens) {
   for (const int window : {0, 6}) {
     CountingRig rig({.window = window});
-    const GenerationRequest first = make_request(tokens(30, 1), 10);
+    const GenerationRequest first = make_request(random_prompt(30, 1), 10);
     EventLog log = rig.submit(first);
     expect_answer(log, first);
     EXPECT_EQ(log.done().usage.cached_tokens, 0);
     const std::vector<int32_t> history = joined(first.prompt, log.ids());
-    const GenerationRequest second = make_request(joined(history, tokens(7, 2)), 5);
+    const GenerationRequest second = make_request(joined(history, random_prompt(7, 2)), 5);
     rig.n_rows = 0;
     EventLog next = rig.submit(second);
     expect_answer(next, second);
@@ -63,7 +58,7 @@ TEST(PrefixSharing, ASecondTurnComputesItsNewTokens) {
 
 TEST(PrefixSharing, AMissSaysWhereAndWhy) {
   Rig rig;
-  const GenerationRequest first = make_request(tokens(20, 1), 2);
+  const GenerationRequest first = make_request(random_prompt(20, 1), 2);
   EventLog log = rig.submit(first);
   expect_answer(log, first);
   ASSERT_TRUE(log.done().usage.prefix_end);
@@ -82,7 +77,7 @@ TEST(PrefixSharing, AMissSaysWhereAndWhy) {
 
 TEST(PrefixSharing, WithoutACacheNothingIsReported) {
   Rig rig({.caching = PrefixCaching::kOff});
-  const GenerationRequest request = make_request(tokens(20, 1), 2);
+  const GenerationRequest request = make_request(random_prompt(20, 1), 2);
   for (int i = 0; i < 2; ++i) {
     EventLog log = rig.submit(request);
     expect_answer(log, request);
@@ -94,7 +89,7 @@ TEST(PrefixSharing, WithoutACacheNothingIsReported) {
 
 TEST(PrefixSharing, ARequestMayKeepOut) {
   CountingRig rig({});
-  GenerationRequest request = make_request(tokens(20, 1), 2);
+  GenerationRequest request = make_request(random_prompt(20, 1), 2);
   request.use_prefix_cache = false;
   EventLog log = rig.submit(request);
   expect_answer(log, request);
@@ -111,7 +106,7 @@ TEST(PrefixSharing, ARequestMayKeepOut) {
 
 TEST(PrefixSharing, NamespacesAreApart) {
   Rig rig;
-  GenerationRequest request = make_request(tokens(20, 1), 2);
+  GenerationRequest request = make_request(random_prompt(20, 1), 2);
   request.cache_space = "one";
   EventLog log = rig.submit(request);
   expect_answer(log, request);
@@ -131,9 +126,9 @@ TEST(PrefixSharing, ThoseThatArriveTogetherComputeTheirPrefixOnce) {
                      .window = std::max(kind, 0),
                      .state = kind < 0 ? FakeModel::State::kRecurrent : FakeModel::State::kNone,
                      .n_states = 40});
-    const std::vector<int32_t> prefix = tokens(66, 1);
+    const std::vector<int32_t> prefix = random_prompt(66, 1);
     std::vector<GenerationRequest> requests;
-    for (int32_t i = 0; i < 16; ++i) requests.push_back(make_request(joined(prefix, tokens(5, 100 + i)), 3));
+    for (int32_t i = 0; i < 16; ++i) requests.push_back(make_request(joined(prefix, random_prompt(5, 100 + i)), 3));
     std::vector<EventLog> logs;
     for (const GenerationRequest& request : requests) logs.push_back(rig.submit(request));
     for (size_t i = 0; i < logs.size(); ++i) expect_answer(logs[i], requests[i]);
@@ -147,9 +142,9 @@ TEST(PrefixSharing, WhenTheFirstIsCancelledAnotherComputesThePrefix) {
   testing::Gate gate;
   Rig rig({.n_pages = 100, .batch_rows = 8});
   rig.model.on_forward = [&](const Batch&) { gate.pass(); };
-  const std::vector<int32_t> prefix = tokens(60, 1);
-  const GenerationRequest first = make_request(joined(prefix, tokens(5, 2)), 3);
-  const GenerationRequest second = make_request(joined(prefix, tokens(5, 3)), 3);
+  const std::vector<int32_t> prefix = random_prompt(60, 1);
+  const GenerationRequest first = make_request(joined(prefix, random_prompt(5, 2)), 3);
+  const GenerationRequest second = make_request(joined(prefix, random_prompt(5, 3)), 3);
   EventLog first_log = rig.submit(first);
   const RequestId first_id = rig.last_id;
   EventLog second_log = rig.submit(second);
@@ -164,7 +159,7 @@ TEST(PrefixSharing, WhenTheFirstIsCancelledAnotherComputesThePrefix) {
 TEST(PrefixSharing, AFullCacheGivesWay) {
   Rig rig({.n_pages = 12, .context_length = 40});
   for (int32_t i = 0; i < 40; ++i) {
-    const GenerationRequest request = make_request(tokens(12, i), 4);
+    const GenerationRequest request = make_request(random_prompt(12, i), 4);
     EventLog log = rig.submit(request);
     expect_answer(log, request);
     const EngineStatus status = rig.loop->status();
@@ -177,9 +172,9 @@ TEST(PrefixSharing, WhoCantWaitComputesItsPrefixItself) {
   testing::Gate gate;
   Rig rig({.n_pages = 100, .batch_rows = 8});
   rig.model.on_forward = [&](const Batch&) { gate.pass(); };
-  const std::vector<int32_t> prefix = tokens(60, 1);
-  const GenerationRequest first = make_request(joined(prefix, tokens(5, 2)), 3);
-  GenerationRequest second = make_request(joined(prefix, tokens(5, 3)), 3);
+  const std::vector<int32_t> prefix = random_prompt(60, 1);
+  const GenerationRequest first = make_request(joined(prefix, random_prompt(5, 2)), 3);
+  GenerationRequest second = make_request(joined(prefix, random_prompt(5, 3)), 3);
   second.timeout_ms = 0;
   EventLog first_log = rig.submit(first);
   gate.wait_for_arrivals(1);
@@ -192,13 +187,13 @@ TEST(PrefixSharing, WhoCantWaitComputesItsPrefixItself) {
 
 TEST(PrefixSharing, ARecurrentModelGoesOnBehindASnapshot) {
   CountingRig rig({.state = FakeModel::State::kRecurrent});
-  const GenerationRequest first = make_request(tokens(30, 1), 6);
+  const GenerationRequest first = make_request(random_prompt(30, 1), 6);
   EventLog log = rig.submit(first);
   expect_answer(log, first);
   EventLog repeated = rig.submit(first);
   expect_answer(repeated, first);
   EXPECT_EQ(repeated.done().usage.cached_tokens, 29) << "at second sight";
-  const GenerationRequest second = make_request(joined(joined(first.prompt, log.ids()), tokens(7, 2)), 5);
+  const GenerationRequest second = make_request(joined(joined(first.prompt, log.ids()), random_prompt(7, 2)), 5);
   EventLog next = rig.submit(second);
   expect_answer(next, second);
   EXPECT_EQ(next.done().usage.cached_tokens, 35);
@@ -210,7 +205,7 @@ TEST(PrefixSharing, ACancelDuringAStepLeavesTheStateOfItsRows) {
   for (const int n_steps : {1, 2, 3, 5}) {
     Rig rig({.batch_rows = 8, .state = FakeModel::State::kRecurrent});
     std::atomic<int> n_left = n_steps;
-    const GenerationRequest request = make_request(tokens(20, 1), 6);
+    const GenerationRequest request = make_request(random_prompt(20, 1), 6);
     testing::Gate gate;
     rig.model.on_forward = [&](const Batch&) {
       gate.pass();
@@ -222,7 +217,7 @@ TEST(PrefixSharing, ACancelDuringAStepLeavesTheStateOfItsRows) {
     EXPECT_EQ(cancelled.done().reason, FinishReason::kCancelled);
     EventLog log = rig.submit(request);
     expect_answer(log, request);
-    const GenerationRequest longer = make_request(joined(tokens(20, 1), judge_ids(request, 6)), 3);
+    const GenerationRequest longer = make_request(joined(random_prompt(20, 1), judge_ids(request, 6)), 3);
     EventLog next = rig.submit(longer);
     expect_answer(next, longer);
     rig.expect_at_rest();
@@ -233,11 +228,11 @@ TEST(PrefixSharing, ACancelDuringAStepLeavesTheStateOfItsRows) {
 TEST(PrefixSharing, CancelledRequestsLeakNoStates) {
   Rig rig({.n_pages = 60, .state = FakeModel::State::kRecurrent, .n_states = 5});
   for (int32_t i = 0; i < 60; ++i) {
-    EventLog log = rig.submit(make_request(tokens(20, i % 7), 8));
+    EventLog log = rig.submit(make_request(random_prompt(20, i % 7), 8));
     rig.loop->cancel(rig.last_id);
     ASSERT_FALSE(log.wait().empty());
   }
-  const GenerationRequest request = make_request(tokens(20, 3), 8);
+  const GenerationRequest request = make_request(random_prompt(20, 3), 8);
   EventLog log = rig.submit(request);
   expect_answer(log, request);
   rig.expect_at_rest();
@@ -255,13 +250,14 @@ TEST(PrefixSharing, RandomSchedulesGiveTheJudgesAnswers) {
                .state = seed > 4 ? FakeModel::State::kRecurrent : FakeModel::State::kNone,
                .n_states = seed > 6 ? 20 : 5});
       std::mt19937 random(seed);
-      std::vector<std::vector<int32_t>> histories = {tokens(20, 1)};
+      std::vector<std::vector<int32_t>> histories = {random_prompt(20, 1)};
       std::vector<std::pair<GenerationRequest, EventLog>> sent;
       std::vector<bool> is_cancelled;
       for (int i = 0; i < 150; ++i) {
         std::vector<int32_t> prompt = histories[random() % histories.size()];
         prompt.resize(std::min<size_t>(prompt.size(), 1 + random() % 60));
-        prompt = joined(prompt, tokens(1 + static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 6)));
+        prompt =
+            joined(prompt, random_prompt(1 + static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 6)));
         histories.push_back(prompt);
         const GenerationRequest request = make_request(prompt, 1 + static_cast<int64_t>(random() % 12), random());
         sent.emplace_back(request, rig.submit(request));
@@ -289,7 +285,7 @@ TEST(PrefixSharing, RandomSchedulesGiveTheJudgesAnswers) {
 
 TEST(PrefixSharing, ClearingForgetsWhatNobodyUses) {
   Rig rig;
-  const GenerationRequest request = make_request(tokens(20, 1), 2);
+  const GenerationRequest request = make_request(random_prompt(20, 1), 2);
   EventLog log = rig.submit(request);
   expect_answer(log, request);
   std::promise<std::optional<PrefixCacheReport>> before;
