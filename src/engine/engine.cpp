@@ -201,6 +201,10 @@ bool Engine::clear_cache(TakeCacheReport take) {
   });
 }
 
+bool Engine::ask_pins(std::function<void(PrefixPins*)> use) {
+  return impl_->loop->post([use = std::move(use)](KvMemory& kv) { use(kv.pins()); });
+}
+
 bool Engine::ask_slots(std::function<void(std::vector<SlotState>)> take) {
   return impl_->loop->ask_slots(std::move(take));
 }

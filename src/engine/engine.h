@@ -14,6 +14,7 @@
 #include "engine/request.h"
 #include "engine/sessions.h"
 #include "gguf/gguf_file.h"
+#include "kv/prefix_pins.h"
 #include "kv/prefix_report.h"
 #include "nn/model.h"
 #include "text/chat_template.h"
@@ -105,6 +106,9 @@ class Engine {
   using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
   bool ask_cache(size_t most_nodes, TakeCacheReport take);
   bool clear_cache(TakeCacheReport take);
+
+  /// Gives `use` the pinned prefixes (nullptr: there is no cache); called as ask_cache's.
+  bool ask_pins(std::function<void(PrefixPins*)> use);
 
   /// Gives `take` what each of n_parallel slots runs or ran last; called as ask_cache's.
   bool ask_slots(std::function<void(std::vector<SlotState>)> take);

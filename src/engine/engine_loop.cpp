@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "kv/prefix_pins.h"
 
 namespace ferrox {
 
@@ -204,6 +205,7 @@ void EngineLoop::run_jobs() {
 
 /// In their order; whoever has the time to wait for a prefix that is being computed lets others pass.
 void EngineLoop::admit(TimePoint now) {
+  if (PrefixPins* const pins = kv_->pins()) pins->expire(now);
   bool is_blocked = false;
   for (const RequestId first : inbox_.waiting()) {
     Choices& choices = inbox_.waiting_choices(first);

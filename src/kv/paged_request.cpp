@@ -142,7 +142,7 @@ void PagedRequest::publish_step(std::span<const int32_t> tokens, int64_t from) {
   const bool wants_snapshot =
       has_state() && branches_.contains(length()) && !cache_->tree().has_state(space_, computed);
   const int32_t snapshot = wants_snapshot ? take_snapshot() : kNoPage;
-  const PrefixTree::Insertion done = cache_->tree().insert(space_, computed, pages, snapshot);
+  const PrefixTree::Insertion done = cache_->insert(space_, computed, pages, snapshot);
   if (snapshot != kNoPage) cache_->groups().state_pool().release({&snapshot, 1});
   for (int kind = 0; kind < sequence.n_kinds(); ++kind) {
     const auto k = static_cast<size_t>(kind);
@@ -162,7 +162,7 @@ void PagedRequest::publish(std::span<const int32_t> tokens) {
     pages.push_back(lease_.sequence().kind(kind).live_pages(length(), 0, length(), kNoPage));
   }
   const int32_t state = has_state() ? lease_.sequence().state_page() : kNoPage;
-  cache_->tree().insert(space_, tokens.first(static_cast<size_t>(length())), pages, state);
+  cache_->insert(space_, tokens.first(static_cast<size_t>(length())), pages, state);
 }
 
 std::vector<std::unique_ptr<RequestKv>> PagedRequest::fork_choices(int64_t n) {

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kShownTokens = 32;  ///< of a node: enough to tell by its text what it is
 
 PrefixNodeReport node_report(const std::string& space, const PrefixNode& node, const PageGroups& groups) {
-  PrefixNodeReport report{space, node.start, node.n_tokens(), node.n_live, {}, 0, false, {}};
+  PrefixNodeReport report{space, node.start, node.n_tokens(), node.n_live, {}, 0, false, !node.pins.empty(), {}};
   for (const StateSnapshot& state : node.states) report.states.push_back(state.position);
   report.n_children = static_cast<int64_t>(node.children.size());
   for (size_t kind = 0; kind < node.pages.size(); ++kind) {
@@ -48,6 +48,13 @@ PrefixReport PrefixCache::report(std::string_view space, std::span<const int32_t
     report.miss = found.was_evicted ? PrefixMiss::kEvicted : PrefixMiss::kDiverged;
   }
   return report;
+}
+
+PrefixTree::Insertion PrefixCache::insert(std::string_view space, std::span<const int32_t> tokens,
+                                          std::span<const std::vector<int32_t>> pages, int32_t state) {
+  const PrefixTree::Insertion done = tree_.insert(space, tokens, pages, state);
+  pins_.note_cached(space, tokens);
+  return done;
 }
 
 void PrefixCache::count_query(int64_t n_prompt, int64_t n_reused) {
@@ -88,6 +95,7 @@ PrefixCacheReport PrefixCache::report(size_t most_nodes) const {
   const PrefixCounts counts = tree_.counts();
   report.n_nodes = counts.n_nodes;
   report.n_tokens = counts.n_tokens;
+  report.n_pins = pins_.size();
   for (size_t kind = 0; kind < terms_.windows.size(); ++kind) {
     report.currencies.push_back({currency_name(terms_.windows[kind]), counts.n_pages[kind],
                                  static_cast<uint64_t>(groups_.pool(static_cast<int>(kind)).n_idle()),

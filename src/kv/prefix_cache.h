@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kv/paged_store.h"
+#include "kv/prefix_pins.h"
 #include "kv/prefix_report.h"
 #include "kv/prefix_tree.h"
 
@@ -16,13 +17,18 @@ class PrefixCache {
  public:
   /// All must outlive the cache.
   PrefixCache(PagedStore& store, PageGroups& groups, const KvTerms& terms)
-      : store_(store), groups_(groups), terms_(terms), tree_(groups, terms) {}
+      : store_(store), groups_(groups), terms_(terms), tree_(groups, terms), pins_(tree_, terms.page_rows) {}
 
   const PagedStore& store() const { return store_; }
   const KvTerms& terms() const { return terms_; }
   PageGroups& groups() { return groups_; }
   PrefixTree& tree() { return tree_; }
   const PrefixTree& tree() const { return tree_; }
+  PrefixPins& pins() { return pins_; }
+
+  /// As the tree's; pins that wait for these tokens hold them from now on.
+  PrefixTree::Insertion insert(std::string_view space, std::span<const int32_t> tokens,
+                               std::span<const std::vector<int32_t>> pages, int32_t state = kNoPage);
 
   /// What a request for this prompt can go on behind: at least one token is left to compute.
   PrefixMatch match(std::string_view space, std::span<const int32_t> prompt) const {
@@ -58,6 +64,7 @@ class PrefixCache {
   PageGroups& groups_;
   const KvTerms& terms_;
   PrefixTree tree_;
+  PrefixPins pins_;
   PrefixCacheReport counts_;  ///< its counters alone
 };
 

@@ -9,9 +9,14 @@ namespace ferrox {
 
 void PrefixTree::check_node(const std::string& space, const PrefixNode& node,
                             std::vector<std::unordered_set<int32_t>>& seen) const {
-  const Use use{node.last_use, node.start, const_cast<PrefixNode*>(&node)};
+  const Use use = use_of(node);
   CHECK(node.is_root() == node.tokens.empty(), "a node has tokens, a root has none");
   CHECK(node.start % page_rows_ == 0, "a node begins with a page");
+  for (const uint64_t pin : node.pins) {
+    CHECK(node.parent->is_root() || std::ranges::find(node.parent->pins, pin) != node.parent->pins.end(),
+          "a pin holds from the root on");
+    CHECK(node.end() % page_rows_ == 0, "a pin holds whole pages");
+  }
   CHECK(node.children.empty() || node.end() % page_rows_ == 0, "a part-full page ends a leaf");
   CHECK(leaves_.contains(use) == node.is_leaf(), "leaves are in their order");
   CHECK(with_states_.contains(use) == !node.states.empty(), "snapshots are in their order");

@@ -111,7 +111,7 @@ void PrefixImport::keep() {
     const auto kind = static_cast<size_t>(gaps_[i].kind);
     (kind == pages.size() ? state : pages[kind][static_cast<size_t>(gaps_[i].page)]) = page_of_gap_[i];
   }
-  cache_.tree().insert(space_, tokens_, pages, state);
+  cache_.insert(space_, tokens_, pages, state);
 }
 
 }  // namespace ferrox

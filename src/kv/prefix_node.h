@@ -54,6 +54,7 @@ struct PrefixNode {
   std::vector<int64_t> n_live;              ///< pages of each attention kind that are kept
   std::vector<StateSnapshot> states;        ///< by position, which lies in (start, end]
   std::set<PrefixNode*, ByFirstPage> children;
+  std::vector<uint64_t> pins;  ///< ids of those that hold all of it
   uint64_t last_use = 0;
 
   bool is_root() const { return parent == nullptr; }

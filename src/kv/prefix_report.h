@@ -29,7 +29,8 @@ struct PrefixNodeReport {
   std::vector<int64_t> n_pages;  ///< kept, of each attention kind
   std::vector<int64_t> states;   ///< positions of snapshots
   int64_t n_children;
-  bool is_held;                 ///< a request that runs holds pages of it
+  bool is_held;  ///< a request that runs holds pages of it
+  bool is_pinned;
   std::vector<int32_t> tokens;  ///< the first of them
 };
 
@@ -45,6 +46,7 @@ struct PrefixCurrencyReport {
 struct PrefixCacheReport {
   uint64_t n_nodes = 0;
   uint64_t n_tokens = 0;
+  uint64_t n_pins = 0;
   uint64_t n_queries = 0;       ///< requests admitted
   uint64_t n_hits = 0;          ///< of them, that found something
   uint64_t n_tokens_asked = 0;  ///< prompt tokens of all queries

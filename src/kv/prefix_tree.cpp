@@ -175,7 +175,7 @@ bool PrefixTree::has_state(std::string_view space, std::span<const int32_t> toke
 // ---- orders of eviction
 
 void PrefixTree::index(PrefixNode& node) {
-  const Use use{node.last_use, node.start, &node};
+  const Use use = use_of(node);
   if (node.is_leaf()) leaves_.insert(use);
   for (size_t kind = 0; kind < n_kinds_; ++kind) {
     if (!is_full(kind) && node.n_live[kind] > 0) live_[kind].insert(use);
@@ -184,7 +184,7 @@ void PrefixTree::index(PrefixNode& node) {
 }
 
 void PrefixTree::unindex(PrefixNode& node) {
-  const Use use{node.last_use, node.start, &node};
+  const Use use = use_of(node);
   leaves_.erase(use);
   for (std::set<Use>& uses : live_) uses.erase(use);
   with_states_.erase(use);
@@ -238,6 +238,7 @@ PrefixNode& PrefixTree::split(PrefixNode& node, int64_t n_tokens) {
   parent.children.erase(&node);
   PrefixNode& prefix = add_child(parent);
   prefix.last_use = node.last_use;
+  prefix.pins = node.pins;
   const auto cut = static_cast<ptrdiff_t>(n_tokens);
   const auto page_cut = static_cast<ptrdiff_t>(n_tokens / page_rows_);
   prefix.tokens.assign(node.tokens.begin(), node.tokens.begin() + cut);
@@ -341,7 +342,7 @@ PrefixNode& PrefixTree::insert_rows(std::string_view space, std::span<const int3
       rest = rest.subspan(static_cast<size_t>(n_whole));
       continue;
     }
-    if (!node->is_leaf()) {
+    if (!node->is_leaf() || !node->pins.empty()) {  // a pinned leaf isn't made longer than its pin
       PrefixNode& leaf = add_child(*node);
       unindex(*node);
       append(leaf, rest, pages, done);
@@ -365,6 +366,29 @@ bool PrefixTree::insert_state(PrefixNode& node, int64_t position, int32_t page) 
   node.states.insert(at, {position, page});
   index(node);
   return true;
+}
+
+int64_t PrefixTree::pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens) {
+  int64_t n_pinned = 0;
+  for (const Step& step : walk(space, tokens)) {
+    const int64_t n_whole = step.n_matched / page_rows_ * page_rows_;
+    if (n_whole == 0) break;
+    PrefixNode& node = n_whole < step.node->n_tokens() ? split(*step.node, n_whole) : *step.node;
+    n_pinned = node.end();
+    if (std::ranges::find(node.pins, pin) != node.pins.end()) continue;
+    unindex(node);
+    node.pins.push_back(pin);
+    index(node);
+  }
+  return n_pinned;
+}
+
+void PrefixTree::unpin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens) {
+  for (const Step& step : walk(space, tokens)) {
+    unindex(*step.node);
+    std::erase(step.node->pins, pin);
+    index(*step.node);
+  }
 }
 
 PrefixCounts PrefixTree::counts() const {

@@ -88,7 +88,12 @@ class PrefixTree {
   Insertion insert(std::string_view space, std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> pages,
                    int32_t state = kNoPage);
 
-  /// Frees n pages of a kind, those that were used longest ago first; CHECKs that so many are idle.
+  /// What is cached of the tokens, which are whole pages, goes after all else under this pin; gives how much that is.
+  int64_t pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens);
+  void unpin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens);
+
+  /// Frees n pages of a kind, those that were used longest ago first and pinned ones last; CHECKs that so many are
+  /// idle.
   void evict(int kind, int64_t n);
 
   /// Forgets everything that nobody holds.
@@ -112,6 +117,7 @@ class PrefixTree {
   };
   /// An entry of an order of eviction: oldest first, and of one walk the part that is nearer to the root.
   struct Use {
+    bool is_pinned;
     uint64_t tick;
     int64_t start;
     PrefixNode* node;
@@ -124,6 +130,9 @@ class PrefixTree {
     for (const PrefixNode* child : node.children) visit_below(space, *child, visit);
   }
 
+  static Use use_of(const PrefixNode& node) {
+    return {!node.pins.empty(), node.last_use, node.start, const_cast<PrefixNode*>(&node)};
+  }
   bool is_full(size_t kind) const { return terms_->windows[kind] == 0; }
   PagePool& pool(size_t kind) const { return groups_->pool(static_cast<int>(kind)); }
   PagePool& state_pool() const { return pool(n_kinds_); }

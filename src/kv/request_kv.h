@@ -16,6 +16,8 @@
 
 namespace ferrox {
 
+class PrefixPins;
+
 /// Everything that a request can ever need, held until this goes away: no step of it can fail for memory.
 class RequestKv {
  public:
@@ -94,8 +96,11 @@ class KvMemory {
   /// What the prefix cache holds; absent when there is none.
   virtual std::optional<PrefixCacheReport> cache_report(size_t /*most_nodes*/) const { return std::nullopt; }
 
-  /// Forgets every cached prefix that nobody uses.
+  /// Forgets every cached prefix that nobody uses, pinned ones too: they are pinned again when they are back.
   virtual void clear_cache() {}
+
+  /// nullptr without a prefix cache.
+  virtual PrefixPins* pins() { return nullptr; }
 
   /// Bytes when all is touched.
   virtual uint64_t size_bytes() const = 0;

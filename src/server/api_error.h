@@ -9,6 +9,8 @@
 
 namespace ferrox {
 
+inline constexpr size_t kShownLetters = 64;  ///< in messages, of what the client wrote
+
 /// A refusal as a client sees it: `{"error":{"message","type","param","code"}}`.
 struct ApiError {
   ApiError() = default;

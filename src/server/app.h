@@ -5,6 +5,8 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include <chrono>
+#include <future>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -51,6 +53,18 @@ class App {
   /// cache, or the engine stops.
   enum class CacheStep { kShow, kClear };
   awaitable<std::optional<PrefixCacheReport>> ask_cache(CacheStep step, size_t most_nodes);
+
+  /// Runs `use` on the engine thread, between two steps, with the pinned prefixes (nullptr: there is no cache). Absent:
+  /// the engine stops.
+  template <class Use>
+  awaitable<std::optional<std::invoke_result_t<Use, PrefixPins*>>> on_pins(Use use) {
+    using Value = std::invoke_result_t<Use, PrefixPins*>;
+    return on_waiter([this, moved = std::move(use)]() -> std::optional<Value> {
+      std::promise<Value> answer;
+      if (!engine_.ask_pins([&](PrefixPins* pins) { answer.set_value(moved(pins)); })) return std::nullopt;
+      return answer.get_future().get();
+    });
+  }
 
   /// The engine's slots; none when it stops. On a waiter.
   std::vector<SlotState> slots();

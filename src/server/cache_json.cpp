@@ -12,8 +12,9 @@ Json currency_json(const PrefixCurrencyReport& currency) {
 }
 
 Json node_json(const PrefixNodeReport& node, const std::string& space, const Tokenizer& tokenizer) {
-  Json json = {{"start", node.start},   {"tokens", node.n_tokens},     {"pages", node.n_pages},
-               {"states", node.states}, {"children", node.n_children}, {"held", node.is_held}};
+  Json json = {{"start", node.start},     {"tokens", node.n_tokens},     {"pages", node.n_pages},
+               {"states", node.states},   {"children", node.n_children}, {"held", node.is_held},
+               {"pinned", node.is_pinned}};
   if (node.space != space) return json;
   std::string text;
   for (const int32_t token : node.tokens) text += tokenizer.token_bytes(token, SpecialText::kShow);
@@ -44,6 +45,7 @@ Json cache_json(const std::optional<PrefixCacheReport>& report, const std::optio
   if (!report) return json;
   json["nodes"] = report->n_nodes;
   json["tokens"] = report->n_tokens;
+  json["pins"] = report->n_pins;
   json["queries"] = report->n_queries;
   json["hits"] = report->n_hits;
   json["prompt_tokens"] = report->n_tokens_asked;

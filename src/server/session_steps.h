@@ -9,7 +9,6 @@
 
 namespace ferrox {
 
-inline constexpr size_t kShownLetters = 64;  ///< in messages, of what the client wrote
 inline constexpr size_t kMaxSaltBytes = 64;  ///< as the schema of requests has it
 
 /// {"id", "object", "tokens", "bytes"}, and "created" where it is known.

@@ -225,5 +225,22 @@ TEST(Choices, DeadlinesEndAllOfThem) {
   rig.expect_at_rest();
 }
 
+TEST(Choices, EachLeavesItsAnswerToTheNextTurn) {
+  for (const int window : {0, 6}) {
+    Rig rig({.n_pages = 80, .context_length = 64, .window = window});
+    const std::vector<GenerationRequest> requests = choices_of(42, 10, 3);
+    Rig::Submitted submitted = rig.submit_all(requests);
+    expect_judged(requests, submitted.logs);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      std::vector<int32_t> history = requests[i].prompt;
+      const std::vector<int32_t> answer = submitted.logs[i].ids();
+      history.insert(history.end(), answer.begin(), answer.end());
+      EventLog next = rig.submit(make_request(history, 1));
+      EXPECT_EQ(next.done().usage.cached_tokens, 51) << "choice " << i << ", window " << window;
+    }
+    rig.expect_at_rest();
+  }
+}
+
 }  // namespace
 }  // namespace ferrox

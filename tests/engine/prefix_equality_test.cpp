@@ -138,6 +138,7 @@ TEST(PrefixEquality, EveryKindOfAttention) {
   }
 }
 
+// C1, C3, C5: real families of every kind, hybrids among them.
 TEST(PrefixEquality, OutsideModelsOfEveryKind) {
   FERROX_VECTORS_OR_SKIP(vectors, testing::vector_dir());
   size_t n_models = 0;

@@ -38,6 +38,7 @@ void expect_answer(EventLog& log, const GenerationRequest& request) {
   EXPECT_EQ(log.ids(), judge_ids(request, *request.max_tokens));
 }
 
+// C1, C2: with sliding windows as without, and no option asks for it.
 TEST(PrefixSharing, ASecondTurnComputesItsNewTokens) {
   for (const int window : {0, 6}) {
     CountingRig rig({.window = window});
@@ -104,6 +105,7 @@ TEST(PrefixSharing, ARequestMayKeepOut) {
   EXPECT_EQ(rig.n_rows, 20 + 1) << "and takes nothing";
 }
 
+// C13: what others asked is not found out by timing.
 TEST(PrefixSharing, NamespacesAreApart) {
   Rig rig;
   GenerationRequest request = make_request(random_prompt(20, 1), 2);
@@ -156,14 +158,21 @@ TEST(PrefixSharing, WhenTheFirstIsCancelledAnotherComputesThePrefix) {
   rig.expect_at_rest();
 }
 
+// C11: a cache that is full never keeps a request waiting, whatever it is full of.
 TEST(PrefixSharing, AFullCacheGivesWay) {
-  Rig rig({.n_pages = 12, .context_length = 40});
-  for (int32_t i = 0; i < 40; ++i) {
-    const GenerationRequest request = make_request(random_prompt(12, i), 4);
-    EventLog log = rig.submit(request);
-    expect_answer(log, request);
-    const EngineStatus status = rig.loop->status();
-    EXPECT_EQ(status.n_pages_free + status.n_pages_cached, status.n_pages_total);
+  for (const RigShape& shape : std::vector<RigShape>{
+           {.n_pages = 12, .context_length = 40},
+           {.n_pages = 24, .context_length = 40, .window = 6},
+           {.n_pages = 12, .context_length = 40, .state = FakeModel::State::kRecurrent, .n_states = 5},
+       }) {
+    Rig rig(shape);
+    for (int32_t i = 0; i < 40; ++i) {
+      const GenerationRequest request = make_request(random_prompt(12, i), 4);
+      EventLog log = rig.submit(request);
+      expect_answer(log, request);
+      const EngineStatus status = rig.loop->status();
+      EXPECT_EQ(status.n_pages_free + status.n_pages_cached, status.n_pages_total);
+    }
   }
 }
 
@@ -185,6 +194,7 @@ TEST(PrefixSharing, WhoCantWaitComputesItsPrefixItself) {
   rig.expect_at_rest();
 }
 
+// C3, C5, C6: a recurrent model too, by token, at second sight.
 TEST(PrefixSharing, ARecurrentModelGoesOnBehindASnapshot) {
   CountingRig rig({.state = FakeModel::State::kRecurrent});
   const GenerationRequest first = make_request(random_prompt(30, 1), 6);
@@ -224,7 +234,7 @@ TEST(PrefixSharing, ACancelDuringAStepLeavesTheStateOfItsRows) {
   }
 }
 
-/// Aborted requests give back every kind of what they held.
+/// C10: aborted requests give back every kind of what they held.
 TEST(PrefixSharing, CancelledRequestsLeakNoStates) {
   Rig rig({.n_pages = 60, .state = FakeModel::State::kRecurrent, .n_states = 5});
   for (int32_t i = 0; i < 60; ++i) {

@@ -257,8 +257,47 @@ class TwinRun {
     if (what < 15 && !running_.empty()) return grow(static_cast<size_t>(below(static_cast<int32_t>(running_.size()))));
     if (what < 18 && !running_.empty()) return end(static_cast<size_t>(below(static_cast<int32_t>(running_.size()))));
     if (what == 19 && below(50) == 0) return tree_.clear();
+    if (what == 19 && below(2) == 0) return pin();
     const auto kind = static_cast<size_t>(below(static_cast<int32_t>(terms_.windows.size())));
-    tree_.evict(static_cast<int>(kind), below(pool(kind).n_idle() + 1));
+    evict(kind, below(pool(kind).n_idle() + 1));
+  }
+
+  /// Pins the start of something that was asked, or lets go of the oldest pin.
+  void pin() {
+    if (pins_.size() == 4 || (asked_.empty() && !pins_.empty())) {
+      const auto oldest = pins_.begin();
+      tree_.unpin(oldest->first, "", oldest->second);
+      pins_.erase(oldest);
+      return;
+    }
+    if (asked_.empty()) return;
+    Tokens tokens = asked_[static_cast<size_t>(below(static_cast<int32_t>(asked_.size())))];
+    tokens.resize(tokens.size() / kPageRows * kPageRows);
+    if (tokens.empty()) return;
+    tree_.pin(next_pin_, "", tokens);
+    pins_.emplace(next_pin_++, tokens);
+  }
+
+  /// Idle pages of a kind in parts of the tree that are pinned.
+  int64_t n_pinned_idle(size_t kind) {
+    int64_t n = 0;
+    tree_.each_node([&](const std::string&, const PrefixNode& node) {
+      if (node.pins.empty()) return;
+      const auto count = [&](int32_t page) { n += page != kNoPage && pool(kind).n_holders(page) == 1; };
+      if (kind == n_kinds()) {
+        for (const StateSnapshot& state : node.states) count(state.page);
+      } else {
+        std::ranges::for_each(node.pages[kind], count);
+      }
+    });
+    return n;
+  }
+
+  void evict(size_t kind, int64_t n) {
+    const int64_t n_pinned = n_pinned_idle(kind);
+    const int64_t n_others = pool(kind).n_idle() - n_pinned;
+    tree_.evict(static_cast<int>(kind), n);
+    EXPECT_EQ(n_pinned_idle(kind), n_pinned - std::max<int64_t>(0, n - n_others)) << "the pinned go last";
   }
 
   /// Some start of what was asked before, and something new.
@@ -364,7 +403,7 @@ class TwinRun {
                                        static_cast<int64_t>(request.table[kind].size());
       const int64_t missing = n - pool(kind).n_free();
       if (missing > pool(kind).n_idle()) return false;
-      if (missing > 0) tree_.evict(static_cast<int>(kind), missing);
+      if (missing > 0) evict(kind, missing);
       Tokens own;
       EXPECT_TRUE(pool(kind).try_acquire(n, own));
       request.held[kind].insert(request.held[kind].end(), own.begin(), own.end());
@@ -459,6 +498,8 @@ class TwinRun {
   std::vector<std::map<int32_t, Content>> contents_;  ///< [kind][page]
   std::deque<Tokens> asked_;
   std::vector<Running> running_;
+  std::map<uint64_t, Tokens> pins_;
+  uint64_t next_pin_ = 1;
   std::mt19937 random_;
   int n_hits_ = 0;
   int n_nearer_ = 0;
@@ -470,6 +511,7 @@ int n_operations() {
   return given == nullptr ? 3000 : std::atoi(given);
 }
 
+// C9: the books agree with the pools after every operation.
 TEST(PrefixTreeTwin, EveryMixOfCurrencies) {
   const std::vector<std::vector<int>> mixes = {{0},    {6, 0},          {6},          {1, 0},
                                                {5, 9}, {0, kStateKind}, {kStateKind}, {6, 0, kStateKind}};

@@ -24,8 +24,8 @@ struct CacheArguments {
 void print_tree(const Json& tree) {
   for (const Json& node : tree) {
     const std::string text = node.contains("text") ? node["text"].dump() : "(another namespace)";
-    print_out("  {:>8} + {:<7} {}{}\n", node.value("start", int64_t{0}), node.value("tokens", int64_t{0}), text,
-              node.value("held", false) ? "  in use" : "");
+    print_out("  {:>8} + {:<7} {}{}{}\n", node.value("start", int64_t{0}), node.value("tokens", int64_t{0}), text,
+              node.value("held", false) ? "  in use" : "", node.value("pinned", false) ? "  pinned" : "");
   }
 }
 
@@ -45,6 +45,7 @@ void print_report(const Json& report) {
   print_out("hits     {} of {} requests; {} of {} prompt tokens ({:.1f} %)\n", report.value("hits", uint64_t{0}),
             report.value("queries", uint64_t{0}), cached, asked,
             asked == 0 ? 0.0 : 100.0 * static_cast<double>(cached) / static_cast<double>(asked));
+  if (const auto n_pins = report.value("pins", uint64_t{0}); n_pins > 0) print_out("pins     {}\n", n_pins);
   for (const Json& currency : report.at("currencies")) {
     print_out("{:<12} {} pages, {} idle, {}; {} evicted\n", currency.value("name", ""),
               currency.value("pages", uint64_t{0}), currency.value("idle_pages", uint64_t{0}),

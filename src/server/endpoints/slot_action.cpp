@@ -7,6 +7,7 @@
 #include "server/app.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
+#include "server/json_response.h"
 #include "server/openai/endpoint_steps.h"
 #include "server/session_steps.h"
 
@@ -82,12 +83,7 @@ awaitable<ApiResult<Json>> act(App& app, const HttpRequest& request) {
 
 awaitable<void> handle(App& app, Exchange& exchange) {
   const ApiResult<Json> done = co_await act(app, exchange.request());
-  HttpResponse response;
-  if (done) {
-    response.body = dump_json(*done);
-  } else {
-    response = error_response(done.error());
-  }
+  HttpResponse response = json_response(done);
   co_await exchange.respond(std::move(response));
 }
 

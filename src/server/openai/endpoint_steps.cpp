@@ -1,6 +1,9 @@
 // How do the completion endpoints go from a body to an answer?
 #include "server/openai/endpoint_steps.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <utility>
 
 #include "server/access.h"
@@ -45,6 +48,32 @@ ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
   TRY_ASSIGN(auto parsed, parse_completion(body, unknown_fields(app)));
   TRY(check_model(app, parsed.request));
   return prepare_completion(parsed, app.engine().tokenizer());
+}
+
+awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request) {
+  const ApiResult<PreparedAnswer> prepared =
+      co_await app.on_worker([&app, &body = request.body] { return prepare_either(app, body); });
+  if (!prepared) co_return prepared.error();
+  if (prepared->requests.size() != 1) {
+    co_return invalid_request("", fmt::format("expected one conversation, found {}", prepared->requests.size()));
+  }
+  const GenerationRequest& one = prepared->requests.front();
+  if (const auto valid = app.engine().ask_admission(one.prompt, 1); !valid) co_return app.submit_refusal(valid.error());
+  co_return CachedPrompt{cache_space(app, request, one.cache_space), one.prompt};
+}
+
+ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view name, int64_t most, int64_t absent) {
+  const std::string_view query = request.query;
+  if (query.empty()) return absent;
+  int64_t number = -1;
+  if (query.starts_with(name) && query.substr(name.size()).starts_with('=')) {
+    const std::string_view digits = query.substr(name.size() + 1);
+    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || rest != digits.data() + digits.size()) number = -1;
+  }
+  if (number >= 0 && number <= most) return number;
+  return invalid_request(std::string(name),
+                         fmt::format("{}: expected {}=N with N from 0 to {}, found '{}'", name, name, most, query));
 }
 
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {

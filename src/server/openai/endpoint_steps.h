@@ -25,6 +25,18 @@ bool is_callers_space(App& app, const HttpRequest& request, const std::string& s
 /// Of a body of /v1/chat/completions when it has messages, else of one of /v1/completions. Safe from any thread.
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body);
 
+/// A prompt, and the namespace of its cached prefixes.
+struct CachedPrompt {
+  std::string space;
+  std::vector<int32_t> tokens;
+};
+
+/// The one prompt that a body (as prepare_either's) asks about. Refused as a request with it would be.
+awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request);
+
+/// N of the query "name=N", at most `most`; `absent` without a query.
+ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view name, int64_t most, int64_t absent);
+
 /// `prepare` runs on a worker thread and must only read.
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);
 

@@ -1,0 +1,62 @@
+#include "kv/prefix_pins.h"
+
+#include <algorithm>
+
+namespace ferrox {
+
+Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_t> tokens,
+                                  std::optional<PrefixPin::Time> end) {
+  const auto rows = static_cast<size_t>(page_rows_);
+  const auto whole = tokens.first(tokens.size() / rows * rows);
+  if (whole.empty()) {
+    return make_error(ErrorCode::kInvalidArgument, "pin: expected at least a page of {} tokens, found {}", page_rows_,
+                      tokens.size());
+  }
+  auto pin = std::ranges::find_if(
+      pins_, [&](const PrefixPin& each) { return each.space == space && std::ranges::equal(each.tokens, whole); });
+  if (pin == pins_.end()) {
+    if (pins_.size() >= kMost) {
+      return make_error(ErrorCode::kInvalidArgument, "pin: expected at most {} pins, found as many: remove one", kMost);
+    }
+    pins_.push_back({next_id_++, std::string(space), {whole.begin(), whole.end()}, {}});
+    pin = std::prev(pins_.end());
+  }
+  pin->end = end;
+  PrefixPin added = *pin;
+  added.n_cached = tree_.pin(pin->id, space, whole);
+  return added;
+}
+
+bool PrefixPins::remove(std::string_view spaces, uint64_t id) {
+  const auto pin = std::ranges::find(pins_, id, &PrefixPin::id);
+  if (pin == pins_.end() || !pin->space.starts_with(spaces)) return false;
+  tree_.unpin(id, pin->space, pin->tokens);
+  pins_.erase(pin);
+  return true;
+}
+
+std::vector<PrefixPin> PrefixPins::list(std::string_view spaces) const {
+  std::vector<PrefixPin> pins;
+  for (const PrefixPin& pin : pins_) {
+    if (!pin.space.starts_with(spaces)) continue;
+    pins.push_back(pin);
+    pins.back().n_cached = tree_.kept(pin.space, pin.tokens).n_tokens;
+  }
+  return pins;
+}
+
+void PrefixPins::note_cached(std::string_view space, std::span<const int32_t> tokens) {
+  for (const PrefixPin& pin : pins_) {
+    if (pin.space == space && pin.tokens.front() == tokens.front()) tree_.pin(pin.id, space, pin.tokens);
+  }
+}
+
+void PrefixPins::expire(PrefixPin::Time now) {
+  std::erase_if(pins_, [&](const PrefixPin& pin) {
+    if (!pin.end || now < *pin.end) return false;
+    tree_.unpin(pin.id, pin.space, pin.tokens);
+    return true;
+  });
+}
+
+}  // namespace ferrox
