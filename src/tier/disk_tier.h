@@ -2,8 +2,9 @@
 //
 //   put: stage --> queue --> writer thread: evict, write beside, rename, enter into the books
 //
-// The books are what was found in the folder at the start and what was written since. Nothing else is assumed of a
-// file until it is read: then all of it must agree.
+// The books are what was found in the folder at the start and what was written since. A name that was found is believed
+// only until it matters: before it keeps anything else from being stored its header is read, and before a row is used
+// all of the file must agree. Whatever a name says, its file can go: every byte that is counted is one of the books.
 #pragma once
 
 #include <condition_variable>
@@ -73,11 +74,12 @@ class DiskTier {
   void check_integrity() const;
 
  private:
-  /// A file that was found is removed only after a look at what it is.
+  /// A file that was found is removed, or kept in place of another, only after a look at what it is.
   enum class Origin { kFound, kProven };
   struct Held : IndexEntry {
     double stamped_s = 0;  ///< the worth that the file's time stamp holds
     Origin origin = Origin::kFound;
+    bool is_lost = false;  ///< of no use, but its bytes are there: it can't be read, or is damaged and doesn't go
   };
   struct Job {
     std::shared_ptr<const TierEntry> entry;
@@ -90,7 +92,10 @@ class DiskTier {
 
   DiskTier(const TierLayout& layout, const DiskTierOptions& options, Folder folder);
   Result<void> scan();
-  void enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin);
+  NameProof proof_of(const EntryFileName& name) const;
+  Held* find_usable(const PageKey& key) const;
+  Held& enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin);
+  void lose(IndexEntry& entry, double worth_s);
   void forget(IndexEntry& entry);
 
   // Of the writer thread. They hold the lock but while they work on files.
@@ -100,9 +105,9 @@ class DiskTier {
   void work(Lock& lock);
   void become_writer(Lock& lock);
   void write(const Job& job, Lock& lock);
-  bool replace_smaller(const EntryFileName& name, Lock& lock);
+  bool is_held_as_good(const EntryFileName& name, Lock& lock);
   bool make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock);
-  void evict(IndexEntry& entry, Lock& lock);
+  bool evict(IndexEntry& entry, Lock& lock);
   bool remove_file(const EntryFileName& name, Origin origin) const;
   void note_failure(const EntryFileName& name, const Error& why);
 
@@ -119,7 +124,8 @@ class DiskTier {
   TierIndex index_;
   uint64_t budget_bytes_;
   bool shall_evict_;
-  uint64_t file_bytes_ = 0;  ///< of the folder's entries, of the file being written, of what can't be removed
+  uint64_t file_bytes_ = 0;    ///< of the folder's entries and of the file being written or removed
+  uint64_t moving_bytes_ = 0;  ///< of the latter
   uint64_t staged_bytes_ = 0;
   std::unordered_map<PageKey, PartMask, KeyHash> staged_;
   std::deque<Job> queue_;
