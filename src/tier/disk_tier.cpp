@@ -24,11 +24,8 @@ constexpr double kFirstToGo_s = -std::numeric_limits<double>::infinity();
 
 Result<std::unique_ptr<DiskTier>> DiskTier::open(const TierLayout& layout, const DiskTierOptions& options) {
   TRY_ASSIGN(Folder folder, Folder::open(options.folder));
-  if (!folder.try_lock()) {
-    log().warn(
-        "prefix cache: {}: another process writes here, or this one may not: entries are read and none added until "
-        "that ends",
-        options.folder.string());
+  if (const auto locked = folder.lock(); !locked) {
+    log().warn("prefix cache: {}; entries are read and none added until that ends", locked.error().message);
   }
   std::unique_ptr<DiskTier> tier(new DiskTier(layout, options, std::move(folder)));
   TRY(tier->scan());

@@ -47,14 +47,14 @@ void DiskTier::work(Lock& lock) {
 
 void DiskTier::become_writer(Lock& lock) {
   lock.unlock();
-  const bool is_free = folder_.try_lock();
+  const bool is_locked = folder_.lock().has_value();
   lock.lock();
-  if (!is_free || is_writer_) return;
+  if (!is_locked || is_writer_) return;
   is_writer_ = true;
   shall_evict_ = true;
   lock.unlock();
   if (const auto done = scan(); !done) log().warn("prefix cache: {}", done.error().message);
-  log().info("prefix cache: {}: nobody else writes here any more; writing from now on", options_.folder.string());
+  log().info("prefix cache: {}: the folder is free to write; writing from now on", options_.folder.string());
   lock.lock();
 }
 

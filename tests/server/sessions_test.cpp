@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "server/server_rig.h"
@@ -89,6 +90,32 @@ TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
   }
   EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", std::string(32, '0')}}).status, 404);
   rig.expect_all_released();
+}
+
+TEST(Sessions, WhatCountsIsListedAndForgottenHoweverDamagedItIs) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  rig.chat(question());
+  const std::string id = parse_json(rig.call("POST", "/v1/sessions", question()).body).value()["id"];
+  const auto other = std::move(*SessionStore::open({.model = {}, .page_rows = 4, .part_bytes = {8}},
+                                                   folder / "kv" / "sessions", uint64_t{1} << 20));
+  const std::string other_id = to_hex(*other->save(std::vector<int32_t>{1, 2}, 2, {}, std::nullopt));
+  const std::string damaged_id(32, 'd');
+  testing::write_file(folder / "kv" / "sessions" / (damaged_id + ".session1"), "FXSESSN1 and no more");
+  std::map<std::string, Json> listed;
+  const Json list = parse_json(rig.call("GET", "/v1/sessions").body).value();
+  for (const Json& session : list["data"]) listed[session["id"]] = session;
+  ASSERT_EQ(listed.size(), 3u) << list;
+  EXPECT_EQ(listed[id]["state"], "saved");
+  EXPECT_EQ(listed[other_id]["state"], "other_model");
+  EXPECT_EQ(listed[other_id]["tokens"], 2);
+  EXPECT_EQ(listed[damaged_id]["state"], "damaged");
+  EXPECT_EQ(listed[damaged_id]["bytes"], 20);
+  EXPECT_FALSE(listed[damaged_id].contains("tokens"));
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", damaged_id}}).status, 409);
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", other_id}}).status, 501);
+  for (const auto& [each, json] : listed) EXPECT_EQ(rig.call("DELETE", "/v1/sessions/" + each).status, 200);
+  EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
 }
 
 TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {

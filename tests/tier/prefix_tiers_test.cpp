@@ -531,9 +531,34 @@ TEST_F(PrefixTiersTest, AFolderThatIsTakenAwayCostsNothingElse) {
   ::testing::internal::CaptureStderr();
   for (const TestEntry& page : pages) EXPECT_EQ(put(*tiers, page), PutOutcome::kStored);
   tiers->flush();
-  ::testing::internal::GetCapturedStderr();
+  const std::string line = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(line.find(folder_.path().string() + ": the folder was removed"), std::string::npos) << line;
   EXPECT_EQ(tiers->stats().disk.n_io_errors, 2u);
   EXPECT_EQ(load(*tiers, pages[1]), LoadOutcome::kGood);
+}
+
+// A process that only reads doesn't take that for another one's end.
+TEST_F(PrefixTiersTest, AFolderThatIsTakenAwayFromAReaderIsntFree) {
+  auto first = open(0, 1 << 20);
+  ::testing::internal::CaptureStderr();
+  const auto second = open(0, 1 << 20);
+  std::string line = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(line.find(folder_.path().string() + ": another process writes here;"), std::string::npos) << line;
+  std::filesystem::remove_all(folder_.path());
+  first.reset();
+  now_s_ = now_s_ + 2;
+  EXPECT_EQ(put(*second, testing::page_after(testing::test_root(), 1)), PutOutcome::kDropped);
+  second->flush();
+  EXPECT_FALSE(second->stats().writes_disk);
+}
+
+TEST_F(PrefixTiersTest, ALockThatCantBeMadeIsNamedAtTheStart) {
+  std::filesystem::create_directory(folder_ / "writer.lock");
+  ::testing::internal::CaptureStderr();
+  const auto tiers = open(0, 1 << 20);
+  const std::string line = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(line.find("writer.lock: can't make: Is a directory; entries are read"), std::string::npos) << line;
+  EXPECT_FALSE(tiers->stats().writes_disk);
 }
 
 TEST_F(PrefixTiersTest, AFolderThatCantBeIsRefused) {
