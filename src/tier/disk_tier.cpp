@@ -137,7 +137,7 @@ DiskTier::Reserved DiskTier::reserve(const EntryName& name, PartMask parts, doub
     wants_lock_ = true;
     wake_.notify_all();
   }
-  if (!is_writer_ || entry_file_bytes(layout_, name.tokens.size(), parts) > budget_bytes_ ||
+  if (!is_writer_ || is_finished_ || entry_file_bytes(layout_, name.tokens.size(), parts) > budget_bytes_ ||
       staged_bytes_ + memory_bytes > options_.staging_bytes) {
     ++counts_.n_dropped;
     return Reserved::kNoRoom;

@@ -7,6 +7,7 @@
 // all of the file must agree. Whatever a name says, its file can go: every byte that is counted is one of the books.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -64,7 +65,10 @@ class DiskTier {
   DiskRead read(const PageKey& key, std::span<const PartTarget> targets);
 
   uint64_t staging_room() const;
+  using TimePoint = std::chrono::steady_clock::time_point;
   void flush();
+  bool flush_until(TimePoint deadline);
+  size_t finish(TimePoint deadline);
   void set_budget(uint64_t budget_bytes);
   TierStats stats() const;
   uint64_t staged_bytes() const;
@@ -109,6 +113,8 @@ class DiskTier {
   bool make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock);
   bool evict(IndexEntry& entry, Lock& lock);
   bool remove_file(const EntryFileName& name, Origin origin) const;
+  bool is_idle_since(uint64_t n_jobs) const;
+  uint64_t n_jobs() const { return n_written_ + queue_.size() + (is_writing_ ? 1 : 0); }
   void note_failure(const EntryFileName& name, const Error& why);
 
   void drop_bad(const EntryFileName& name, const Error& why);
@@ -133,6 +139,7 @@ class DiskTier {
   bool is_writing_ = false;    ///< one that left the queue isn't done yet
   bool is_preparing_ = false;  ///< the lock is asked for, or files are let go
   bool is_stopping_ = false;
+  bool is_finished_ = false;  ///< nothing is begun any more
   bool wants_lock_ = false;
   bool is_failing_ = false;  ///< the last write failed: a log line when that begins, not for each file
   double asked_lock_s_ = 0;

@@ -104,6 +104,7 @@ bool DiskTier::is_held_as_good(const EntryFileName& name, Lock& lock) {
 bool DiskTier::make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock) {
   int n_refusals = 0;
   while (file_bytes_ + size_bytes > budget_bytes_) {
+    if (is_finished_) return false;
     IndexEntry* const leaf = for_entry == nullptr ? index_.least_valuable() : index_.least_valuable_for(*for_entry);
     if (leaf == nullptr) return false;
     if (evict(*leaf, lock)) {
@@ -158,8 +159,34 @@ void DiskTier::note_failure(const EntryFileName& name, const Error& why) {
 
 void DiskTier::flush() {
   Lock lock(mutex_);
-  const uint64_t n_before = n_written_ + queue_.size() + (is_writing_ ? 1 : 0);
-  idle_.wait(lock, [&] { return n_written_ >= n_before && !is_preparing_ && !wants_lock_ && !shall_evict_; });
+  idle_.wait(lock, [this, n = n_jobs()] { return is_idle_since(n); });
+}
+
+bool DiskTier::flush_until(TimePoint deadline) {
+  Lock lock(mutex_);
+  return idle_.wait_until(lock, deadline, [this, n = n_jobs()] { return is_idle_since(n); });
+}
+
+bool DiskTier::is_idle_since(uint64_t n_jobs) const {
+  return n_written_ >= n_jobs && !is_preparing_ && !wants_lock_ && !shall_evict_;
+}
+
+size_t DiskTier::finish(TimePoint deadline) {
+  Lock lock(mutex_);
+  idle_.wait_until(lock, deadline, [this, n = n_jobs()] { return is_idle_since(n); });
+  is_finished_ = true;
+  const size_t n_dropped = queue_.size();
+  for (const Job& job : queue_) {
+    staged_bytes_ -= job.memory_bytes;
+    staged_.erase(job.entry->name().key);
+  }
+  queue_.clear();
+  wants_lock_ = false;
+  shall_evict_ = false;
+  counts_.n_dropped += n_dropped;
+  n_written_ += n_dropped;
+  idle_.notify_all();
+  return n_dropped;
 }
 
 void DiskTier::set_budget(uint64_t budget_bytes) {

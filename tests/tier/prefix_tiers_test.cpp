@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "support/file_bytes.h"
+#include "support/hanging_disk.h"
 #include "support/temp_folder.h"
 #include "tier_rig.h"
 
@@ -60,6 +61,7 @@ class PrefixTiersTest : public ::testing::Test {
   std::atomic<double> now_s_ = 1.7e9;
 };
 
+// M3: with no bytes for memory and none for files nothing is stored, nor looked for.
 TEST_F(PrefixTiersTest, NothingIsStoredWithoutBytes) {
   const auto tiers = open(0, 0);
   EXPECT_FALSE(tiers->stores_anything());
@@ -442,6 +444,29 @@ TEST_F(PrefixTiersTest, WhatAKilledWriterLeftIsSwept) {
 // -------------------------------------------------------------------------------------------------- budgets and
 // pressure
 
+// M1: a page that is larger than what memory, files and staging may take isn't even copied.
+TEST_F(PrefixTiersTest, WhatIsLargerThanEveryBudgetIsntCopied) {
+  TierLayout layout = testing::small_layout();
+  layout.part_bytes[0] = 1 << 20;
+  const auto page = testing::page_after(testing::test_root(), 1);
+  const testing::Parts parts(layout, 1, page.key);
+  for (const uint64_t staging_bytes : {uint64_t{1} << 30, uint64_t{1} << 20}) {
+    TierOptions options;
+    options.host_bytes = 1 << 20;
+    options.disk_folder = folder_.path();
+    options.disk_bytes = staging_bytes == 1 << 20 ? uint64_t{1} << 30 : 1 << 20;
+    options.staging_bytes = staging_bytes;
+    const auto tiers = std::move(*PrefixTiers::open(layout, options));
+    EXPECT_EQ(tiers->put(page.name(), parts.sources()), PutOutcome::kDropped);
+    const PrefixTierStats stats = tiers->stats();
+    EXPECT_EQ(stats.host.bytes + stats.staged_bytes + stats.disk.bytes, 0u);
+    EXPECT_EQ(stats.host.n_dropped, 1u);
+    EXPECT_EQ(stats.disk.n_dropped, 1u);
+    EXPECT_EQ(testing::stored_bytes(folder_.path()), 0u);
+  }
+}
+
+// C12: files take no more than their budget either.
 TEST_F(PrefixTiersTest, DiskBudgetIsKeptToTheByte) {
   const auto pages = testing::chain_of(testing::test_root(), 1, 4);
   {
@@ -522,6 +547,33 @@ TEST_F(PrefixTiersTest, AFullDiskCostsALineAndTheEntry) {
   expect_books(*tiers);
   put_all(*tiers, std::span(pages).last(2));
   EXPECT_EQ(tiers->peek(testing::keys_of(pages)).size(), 3u);
+}
+
+TEST_F(PrefixTiersTest, TheEndWaitsForNoMoreThanTheFileBeingWritten) {
+  const auto pages = testing::chain_of(testing::test_root(), 1, 4);
+  auto tiers = open(0, 1 << 20);
+  testing::HangingDisk disk(folder_.path());
+  for (const TestEntry& page : pages) EXPECT_EQ(put(*tiers, page), PutOutcome::kStored);
+  while (tiers->stats().disk.bytes == 0) std::this_thread::yield();  // the first is being written
+  const auto now = PrefixTiers::TimePoint::clock::now();
+  EXPECT_FALSE(tiers->flush_until(now));
+  EXPECT_EQ(tiers->finish(now), 3u);
+  EXPECT_EQ(tiers->stats().disk.n_dropped, 3u);
+  EXPECT_EQ(put(*tiers, pages[1]), PutOutcome::kDropped) << "the end has begun";
+  EXPECT_EQ(tiers->finish(now), 0u);
+  disk.release();
+  tiers.reset();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 2) << "the lock, and the first";
+}
+
+TEST_F(PrefixTiersTest, AnEndInTimeCostsNothing) {
+  const auto pages = testing::chain_of(testing::test_root(), 1, 20);
+  const auto tiers = open(0, 1 << 20);
+  for (const TestEntry& page : pages) EXPECT_EQ(put(*tiers, page), PutOutcome::kStored);
+  EXPECT_EQ(tiers->finish(PrefixTiers::TimePoint::clock::now() + std::chrono::hours(1)), 0u);
+  EXPECT_EQ(tiers->stats().disk.n_stored, pages.size());
+  EXPECT_EQ(tiers->stats().staged_bytes, 0u);
+  EXPECT_TRUE(tiers->flush_until(PrefixTiers::TimePoint::clock::now()));
 }
 
 TEST_F(PrefixTiersTest, AFolderThatIsTakenAwayCostsNothingElse) {
