@@ -204,6 +204,7 @@ TEST_F(SessionStoreTest, ARenamedOrForeignFileIsLeftAlone) {
   EXPECT_EQ(testing::read_file(file_of(*id)), "somebody's");
 }
 
+// S11: an id is 32 digits and nothing else, so that none can be a path.
 TEST_F(SessionStoreTest, IdsAreRandomAndReadStrictly) {
   std::set<std::string> seen;
   for (int i = 0; i < 1'000; ++i) {
