@@ -2,6 +2,7 @@
 #include "tier/prefix_tiers.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/sink.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -9,8 +10,11 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
+#include "base/log.h"
 #include "support/file_bytes.h"
+#include "support/gate.h"
 #include "support/hanging_disk.h"
 #include "support/temp_folder.h"
 #include "tier_rig.h"
@@ -557,13 +561,43 @@ TEST_F(PrefixTiersTest, TheEndWaitsForNoMoreThanTheFileBeingWritten) {
   while (tiers->stats().disk.bytes == 0) std::this_thread::yield();  // the first is being written
   const auto now = PrefixTiers::TimePoint::clock::now();
   EXPECT_FALSE(tiers->flush_until(now));
+  const uint64_t staged_bytes = tiers->stats().staged_bytes;
   EXPECT_EQ(tiers->finish(now), 3u);
+  EXPECT_EQ(4 * tiers->stats().staged_bytes, staged_bytes) << "the first is still there";
   EXPECT_EQ(tiers->stats().disk.n_dropped, 3u);
   EXPECT_EQ(put(*tiers, pages[1]), PutOutcome::kDropped) << "the end has begun";
   EXPECT_EQ(tiers->finish(now), 0u);
   disk.release();
   tiers.reset();
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 2) << "the lock, and the first";
+}
+
+/// Holds the thread that writes a line.
+class GateSink : public spdlog::sinks::sink {
+ public:
+  void log(const spdlog::details::log_msg&) override { gate.pass(); }
+  void flush() override {}
+  void set_pattern(const std::string&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+  testing::Gate gate;
+};
+
+// The writer thread is held while it lets the first of four files go, which tells of itself since it is somebody's.
+TEST_F(PrefixTiersTest, TheEndWaitsForNoMoreThanTheFileBeingLetGo) {
+  for (const TestEntry& page : testing::chain_of(testing::test_root(), 1, 4)) {
+    const auto name = file_name_of(*testing::entry_of(testing::small_layout(), page, kBothKinds));
+    testing::write_file(folder_ / to_text(name), "somebody's");
+  }
+  const auto sink = std::make_shared<GateSink>();
+  const auto sinks = std::exchange(log().sinks(), {sink});
+  auto tiers = open(0, 1);
+  sink->gate.wait_for_arrivals(1);
+  EXPECT_EQ(tiers->finish(PrefixTiers::TimePoint::clock::now()), 0u);
+  sink->gate.open();
+  tiers->flush();
+  EXPECT_EQ(tiers->stats().disk.n_entries, 3u);
+  tiers.reset();
+  log().sinks() = sinks;
 }
 
 TEST_F(PrefixTiersTest, AnEndInTimeCostsNothing) {
