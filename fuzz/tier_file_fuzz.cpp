@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -37,8 +38,14 @@ Descriptor file_of(std::span<const std::byte> bytes) {
   return file;
 }
 
+/// What a file announces as its header, or all of it.
+std::span<const std::byte> header_of(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderPrefixBytes) return bytes;
+  return bytes.first(std::min<uint64_t>(bytes.size(), announced_header_bytes(bytes)));
+}
+
 void read_entry(std::span<const std::byte> bytes) {
-  const auto header = parse_entry_header(bytes, kLayout);
+  const auto header = parse_entry_header(header_of(bytes), kLayout);
   EntryFileName name{.kind = EntryKind::kPage, .key = {}, .parent = {}, .parts = 3, .n_tokens = 4};
   if (header) {
     name = header->name;
@@ -48,7 +55,11 @@ void read_entry(std::span<const std::byte> bytes) {
   const std::span<std::byte> piece(memory, name.parts & 1 ? 24 : 8);
   const PartTarget target{name.parts & 1 ? 0 : 1, std::span(&piece, 1)};
   const Descriptor file = file_of(bytes);
-  (void)read_entry_file(file.fd(), kLayout, name, std::span(&target, name.parts & 3 ? 1 : 0));
+  const auto read = read_entry_file(file.fd(), kLayout, name, std::span(&target, name.parts & 3 ? 1 : 0));
+  const NameProof proof = prove_name(file.fd(), kLayout, name);
+  CHECK(!read || proof == NameProof::kThisModel, "what is read under a name is of that name");
+  CHECK(proof != NameProof::kThisModel || header, "a name is borne out by a good header");
+  CHECK(proof == NameProof::kNone || is_entry_file(file.fd()), "what is of a name is ours");
 }
 
 void read_session(std::span<const std::byte> bytes) {

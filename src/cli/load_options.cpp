@@ -58,23 +58,24 @@ Result<void> check_contiguous(const EngineOptions& options) {
 /// Where prefixes go that the store has no room for.
 Result<void> resolve_tiers(const LoadArguments& arguments, EngineOptions& options) {
   if (!arguments.kv_host_bytes.empty()) {
-    TRY_ASSIGN(options.kv_host_bytes, parse_size("--kv-host-bytes", arguments.kv_host_bytes));
+    TRY_ASSIGN(options.kv_host_bytes, parse_size_or_zero("--kv-host-bytes", arguments.kv_host_bytes));
   }
   if (!arguments.kv_disk.empty()) options.kv_disk = arguments.kv_disk;
   if (!arguments.kv_disk_bytes.empty()) {
-    TRY_ASSIGN(options.kv_disk_bytes, parse_size("--kv-disk-bytes", arguments.kv_disk_bytes));
+    TRY_ASSIGN(options.kv_disk_bytes, parse_size_or_zero("--kv-disk-bytes", arguments.kv_disk_bytes));
     if (!options.kv_disk) {
       return make_error(ErrorCode::kInvalidArgument, "--kv-disk-bytes: expected a folder as well (--kv-disk)");
     }
   }
-  const bool has_tiers = options.kv_host_bytes > 0 || options.kv_disk;
+  const bool has_disk = options.kv_disk && options.kv_disk_bytes > 0;
+  const bool has_tiers = options.kv_host_bytes > 0 || has_disk;
   if (has_tiers && !options.prefix_cache) {
     return make_error(ErrorCode::kInvalidArgument, "--no-prefix-cache: {} keeps prefixes, and there are none",
-                      options.kv_disk ? "--kv-disk" : "--kv-host-bytes");
+                      has_disk ? "--kv-disk" : "--kv-host-bytes");
   }
   if (has_tiers && options.kv_storage == KvStorage::kContiguous) {
     return make_error(ErrorCode::kInvalidArgument, "--kv contiguous: {} keeps prefixes, and there are none",
-                      options.kv_disk ? "--kv-disk" : "--kv-host-bytes");
+                      has_disk ? "--kv-disk" : "--kv-host-bytes");
   }
   return {};
 }
@@ -102,6 +103,11 @@ Result<KvStorage> parse_kv_storage(const std::string& name) {
   if (lower == "paged") return KvStorage::kPaged;
   if (lower == "contiguous") return KvStorage::kContiguous;
   return make_error(ErrorCode::kInvalidArgument, "--kv: expected paged or contiguous, found '{}'", name);
+}
+
+Result<uint64_t> parse_size_or_zero(const char* flag, const std::string& text) {
+  if (text == "0") return uint64_t{0};
+  return parse_size(flag, text);
 }
 
 Result<uint64_t> parse_size(const char* flag, const std::string& text) {
@@ -144,7 +150,7 @@ void add_memory_options(CLI::App& app, LoadArguments& arguments) {
       ->group(kMemory);
   add("--kv-host-bytes", arguments.kv_host_bytes, "memory for prefixes that --kv-bytes has no room for, such as 2G");
   add("--kv-disk", arguments.kv_disk, "a folder for prefixes: they outlive the process");
-  add("--kv-disk-bytes", arguments.kv_disk_bytes, "most bytes of files there; otherwise 16G");
+  add("--kv-disk-bytes", arguments.kv_disk_bytes, "most bytes of files there, 0: no folder; otherwise 16G");
   add_options<EngineOptions>(app, kMemory, kMemoryRows, arguments.engine);
 }
 

@@ -51,6 +51,9 @@ Result<KvStorage> parse_kv_storage(const std::string& name);
 /// "512M", "2GiB", "1000000": a number and perhaps K, M, G or T, binary.
 Result<uint64_t> parse_size(const char* flag, const std::string& text);
 
+/// The same, or 0: nothing.
+Result<uint64_t> parse_size_or_zero(const char* flag, const std::string& text);
+
 /// Sets the log level, too. Errors: an unknown KV type or log level, a malformed size, a template file that can't be
 /// read.
 Result<EngineOptions> resolve_load(const LoadArguments& arguments);

@@ -57,7 +57,8 @@ PrefixCache* prefix_cache_of(const MemoryQuestion& question, KvMemory& memory) {
 /// Tiers behind the store's prefix cache; nullptr when none is asked for.
 Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const MemoryQuestion& question,
                                                     KvMemory& memory, const EngineOptions& options) {
-  if (options.kv_host_bytes == 0 && !options.kv_disk) return std::unique_ptr<PrefixArchive>();
+  const uint64_t disk_bytes = disk_budget_bytes(options);
+  if (options.kv_host_bytes == 0 && disk_bytes == 0) return std::unique_ptr<PrefixArchive>();
   PrefixCache* const cache = prefix_cache_of(question, memory);
   if (cache == nullptr) {
     return make_error(ErrorCode::kInvalidArgument,
@@ -66,9 +67,9 @@ Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const 
   TierOptions tiers;
   tiers.host_bytes = options.kv_host_bytes;
   PageKey model;
-  if (options.kv_disk) {
+  if (disk_bytes > 0) {
     tiers.disk_folder = *options.kv_disk;
-    tiers.disk_bytes = disk_budget_bytes(options);
+    tiers.disk_bytes = disk_bytes;
     tiers.staging_bytes = tier_staging_bytes(options);
     ThreadPool threads(step_threads(options));
     model = model_identity(file != nullptr ? bytes_of(*file) : std::vector<std::span<const std::byte>>(),
@@ -157,7 +158,7 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
       std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab), std::move(memory),
                                    loop_options(options, question, plan, call_opener), std::move(archive));
   std::unique_ptr<Sessions> sessions;
-  if (options.kv_disk) {
+  if (disk_budget_bytes(options) > 0) {
     TRY_ASSIGN(sessions, make_sessions(*cache, *tiers, options, model.shape().n_vocab, *loop));
   }
   auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes,

@@ -41,7 +41,7 @@ struct EngineOptions {
   bool prefix_cache = true;    ///< free pages keep what was computed for requests that begin alike; paged storage alone
   uint64_t kv_host_bytes = 0;  ///< memory for prefixes that the store has no room for
   std::optional<std::filesystem::path> kv_disk = {};  ///< a folder that keeps them, over restarts as well
-  uint64_t kv_disk_bytes = 0;                         ///< most bytes of its files; 0: kDefaultDiskBytes
+  uint64_t kv_disk_bytes = kDefaultDiskBytes;         ///< most bytes of its files; 0: there is no folder
   int32_t batch_rows = 512;                           ///< most rows of one step
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;

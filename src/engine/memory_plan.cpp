@@ -63,7 +63,8 @@ Error store_is_too_small(const MemoryQuestion& q, int64_t n_positions, const cha
 /// States take as many bytes as p pages of each attention kind, and no more than requests and their snapshots have use
 /// for.
 int64_t states_at(const MemoryQuestion& q, const KvTerms& terms, int64_t p) {
-  const int64_t most = q.kv_bytes > 0 ? kMostPages : q.n_parallel + int64_t{kSnapshotsOfOne} * q.n_parallel;
+  const int64_t with_snapshots = q.kv_bytes > 0 ? kMostPages : q.n_parallel + int64_t{kSnapshotsOfOne} * q.n_parallel;
+  const int64_t most = q.keeps_prefixes ? with_snapshots : q.n_parallel;
   if (terms.n_attention_kinds() == 0) return std::clamp<int64_t>(p, 1, most);
   const std::vector<int64_t> even(terms.n_attention_kinds(), p);
   const uint64_t n = bytes_of_pages(terms, even) / std::max<uint64_t>(terms.page_bytes.back(), 1);

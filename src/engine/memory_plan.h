@@ -34,7 +34,8 @@ struct MemoryQuestion {
   uint64_t budget_bytes;
   uint64_t weight_bytes;
   uint64_t scratch_bytes;
-  uint64_t tier_bytes = 0;  ///< of prefixes in host memory, and of copies that wait for the disk
+  uint64_t tier_bytes = 0;     ///< of prefixes in host memory, and of copies that wait for the disk
+  bool keeps_prefixes = true;  ///< else nobody takes snapshots of states
 };
 
 struct MemoryPlan {

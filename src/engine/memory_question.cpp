@@ -41,12 +41,10 @@ int step_threads(const EngineOptions& options) {
 
 uint64_t tier_staging_bytes(const EngineOptions& options) {
   constexpr uint64_t kMost = uint64_t{256} << 20;
-  return options.kv_disk ? std::min(kMost, disk_budget_bytes(options)) : 0;
+  return std::min(kMost, disk_budget_bytes(options));
 }
 
-uint64_t disk_budget_bytes(const EngineOptions& options) {
-  return options.kv_disk_bytes > 0 ? options.kv_disk_bytes : kDefaultDiskBytes;
-}
+uint64_t disk_budget_bytes(const EngineOptions& options) { return options.kv_disk ? options.kv_disk_bytes : 0; }
 
 Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& options) {
   MemoryQuestion question{.layout = {model.shape().kv_layers, options.page_rows, options.k_type, options.v_type,
@@ -60,6 +58,7 @@ Result<MemoryQuestion> memory_question(const Model& model, const EngineOptions& 
                           .budget_bytes = 0,
                           .weight_bytes = model.shape().weight_bytes,
                           .scratch_bytes = scratch_bytes_of(model, options)};
+  question.keeps_prefixes = options.prefix_cache;
   question.tier_bytes = saturating_add(options.kv_host_bytes, tier_staging_bytes(options));
   TRY(validate_layout(question.layout));
   TRY_ASSIGN(question.budget_bytes, device_budget_bytes(options.memory_budget_bytes));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "kv/kv_layout.h"
 
 namespace ferrox {
@@ -95,11 +96,17 @@ void PrefixArchive::work() {
   waiting_.pop_front();
 }
 
-void PrefixArchive::finish() {
-  for (; !waiting_.empty(); work()) {
-    if (!has_work()) tiers_->flush();
+void PrefixArchive::finish(std::chrono::seconds limit) {
+  const auto deadline = PrefixTiers::TimePoint::clock::now() + limit;
+  while (!waiting_.empty() && PrefixTiers::TimePoint::clock::now() < deadline) {
+    if (has_work() || tiers_->flush_until(deadline)) work();
   }
-  tiers_->flush();
+  const size_t n_prefixes = waiting_.size();
+  waiting_.clear();
+  const size_t n_entries = tiers_->finish(deadline);
+  if (n_prefixes + n_entries == 0) return;
+  log().warn("prefix cache: {} entries and {} prompts weren't written within {} s: dropped", n_entries, n_prefixes,
+             limit.count());
 }
 
 /// The next page of a prefix; false when there was no room for it.

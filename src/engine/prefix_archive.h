@@ -2,6 +2,7 @@
 // back before a request that wants it is admitted.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,8 +35,11 @@ class PrefixArchive {
   /// Makes copies: one slice. Call when has_work().
   void work();
 
-  /// Makes all copies and waits until they are written.
-  void finish();
+  /// How long the end of a process waits for a disk.
+  static constexpr std::chrono::seconds kFinishLimit{10};
+
+  /// Makes all copies and waits until they are written. What isn't by then is dropped, with a line in the log.
+  void finish(std::chrono::seconds limit = kFinishLimit);
 
   enum class Restored {
     kAll,   ///< nothing is left to bring back

@@ -50,7 +50,7 @@ ApiError unknown_model(const std::string& found, const std::string& expected);
 ApiError invalid_api_key();
 /// 403 `forbidden`.
 ApiError forbidden(std::string message);
-/// 503 with Retry-After; code is queue_full, kv_exhausted, model_loading or draining.
+/// 503 with Retry-After; code is queue_full, kv_exhausted, draining or sessions_busy.
 ApiError unavailable(std::string code, std::string message, int retry_after_s);
 /// A refusal of the transport by its status (400, 408, 413, 415, 417, 431, 503, 505).
 ApiError transport_refusal(int status, std::string message);

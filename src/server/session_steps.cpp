@@ -13,6 +13,22 @@ Json session_json(const SessionSummary& session) {
   return json;
 }
 
+Json listed_session_json(const SessionSummary& session) {
+  Json json = session_json(session);
+  switch (session.state) {
+    case SessionState::kSaved:
+      json["state"] = "saved";
+      break;
+    case SessionState::kOtherModel:
+      json["state"] = "other_model";
+      break;
+    case SessionState::kDamaged:
+      json["state"] = "damaged";
+      json.erase("tokens");
+  }
+  return json;
+}
+
 ApiError session_refusal(const Error& error) {
   if (error.code == ErrorCode::kCorrupt) {
     return ApiError(409, "invalid_request_error", "session_damaged", error.message);

@@ -14,6 +14,9 @@ inline constexpr size_t kMaxSaltBytes = 64;  ///< as the schema of requests has 
 /// {"id", "object", "tokens", "bytes"}, and "created" where it is known.
 Json session_json(const SessionSummary& session);
 
+/// The same of a file in the folder, with its "state"; a damaged one has no "tokens".
+Json listed_session_json(const SessionSummary& session);
+
 ApiError session_refusal(const Error& error);
 
 /// The server's sessions. Refused where it has no folder for them.

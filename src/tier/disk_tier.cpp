@@ -1,5 +1,7 @@
 #include "tier/disk_tier.h"
 
+#include <bit>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -15,16 +17,15 @@ constexpr double kStampInterval_s = 60;
 constexpr double kLockInterval_s = 1;
 /// What the queue and its books take for one entry at most, beside the entry.
 constexpr uint64_t kQueueBytes = 256;
+/// The worth of a file that can't be read.
+constexpr double kFirstToGo_s = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 Result<std::unique_ptr<DiskTier>> DiskTier::open(const TierLayout& layout, const DiskTierOptions& options) {
   TRY_ASSIGN(Folder folder, Folder::open(options.folder));
-  if (!folder.try_lock()) {
-    log().warn(
-        "prefix cache: {}: another process writes here, or this one may not: entries are read and none added until "
-        "that ends",
-        options.folder.string());
+  if (const auto locked = folder.lock(); !locked) {
+    log().warn("prefix cache: {}; entries are read and none added until that ends", locked.error().message);
   }
   std::unique_ptr<DiskTier> tier(new DiskTier(layout, options, std::move(folder)));
   TRY(tier->scan());
@@ -51,39 +52,65 @@ DiskTier::~DiskTier() {
   while (IndexEntry* const leaf = index_.least_valuable()) forget(*leaf);
 }
 
-// Of two files of one key, which only somebody else can have put there, the one with more parts counts.
+// Of two files of one key, which only somebody else can have put there, the one counts whose header says what its name
+// says; of two such ones that with more parts.
 Result<void> DiskTier::scan() {
+  struct Found {
+    EntryFileName name;
+    const FolderFile* file;
+  };
   TRY_ASSIGN(const auto files, folder_.files());
-  const std::lock_guard lock(mutex_);
-  while (IndexEntry* const leaf = index_.least_valuable()) forget(*leaf);
-  file_bytes_ = 0;
+  std::unordered_map<PageKey, Found, KeyHash> found;
+  const auto rank = [this](const EntryFileName& name) { return std::pair(proof_of(name), std::popcount(name.parts)); };
   for (const FolderFile& file : files) {
     const auto name = parse_entry_file_name(file.name);
     if (!name) continue;
-    if (IndexEntry* const same = index_.find(name->key)) {
-      const bool is_fuller = has_more_parts(name->parts, same->name.parts);
-      const EntryFileName other = is_fuller ? same->name : *name;
-      if (is_fuller) {
-        file_bytes_ -= same->size_bytes;
-        forget(*same);
-      }
-      if (is_writer_) remove_file(other, Origin::kFound);
-      if (!is_fuller) continue;
-    }
-    file_bytes_ += file.size_bytes;
-    enter(*name, file.size_bytes, file.modified_s, Origin::kFound);
+    Found other{*name, &file};
+    const auto [same, is_first] = found.try_emplace(name->key, other);
+    if (is_first) continue;
+    if (rank(*name) > rank(same->second.name)) std::swap(same->second, other);
+    if (is_writer_) remove_file(other.name, Origin::kFound);
+  }
+  const std::lock_guard lock(mutex_);
+  while (IndexEntry* const leaf = index_.least_valuable()) forget(*leaf);
+  file_bytes_ = 0;
+  for (const auto& [key, each] : found) {
+    file_bytes_ += each.file->size_bytes;
+    enter(each.name, each.file->size_bytes, each.file->modified_s, Origin::kFound);
   }
   return {};
 }
 
-void DiskTier::enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin) {
+NameProof DiskTier::proof_of(const EntryFileName& name) const {
+  const auto file = folder_.open_file(to_text(name));
+  return file ? prove_name(file->fd(), layout_, name) : NameProof::kNone;
+}
+
+DiskTier::Held* DiskTier::find_usable(const PageKey& key) const {
+  auto* const held = static_cast<Held*>(index_.find(key));
+  return held == nullptr || held->is_lost ? nullptr : held;
+}
+
+DiskTier::Held& DiskTier::enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin) {
   auto held = std::make_unique<Held>();
   held->name = name;
   held->size_bytes = size_bytes;
   held->worth_s = worth_s;
   held->stamped_s = worth_s;
   held->origin = origin;
-  index_.insert(*held.release());
+  Held& entry = *held.release();
+  index_.insert(entry);
+  return entry;
+}
+
+// It stays in the books for its bytes alone.
+void DiskTier::lose(IndexEntry& entry, double worth_s) {
+  const auto& held = static_cast<const Held&>(entry);
+  const EntryFileName name = held.name;
+  const uint64_t size_bytes = held.size_bytes;
+  const Origin origin = held.origin;
+  forget(entry);
+  enter(name, size_bytes, worth_s, origin).is_lost = true;
 }
 
 void DiskTier::forget(IndexEntry& entry) {
@@ -93,15 +120,16 @@ void DiskTier::forget(IndexEntry& entry) {
 
 PartMask DiskTier::parts_of(const PageKey& key) const {
   const std::lock_guard lock(mutex_);
-  const IndexEntry* const held = index_.find(key);
+  const Held* const held = find_usable(key);
   return held == nullptr ? 0 : held->name.parts;
 }
 
 DiskTier::Reserved DiskTier::reserve(const EntryName& name, PartMask parts, double now_s) {
   const uint64_t memory_bytes = TierEntry::memory_bytes(layout_, name.tokens.size(), parts) + kQueueBytes;
   const std::lock_guard lock(mutex_);
-  const IndexEntry* const held = index_.find(name.key);
-  if (held != nullptr && !has_more_parts(parts, held->name.parts)) return Reserved::kHeld;
+  const Held* const held = find_usable(name.key);
+  const bool is_believed = held != nullptr && (held->origin == Origin::kProven || !is_writer_);  // else looked at first
+  if (is_believed && !has_more_parts(parts, held->name.parts)) return Reserved::kHeld;
   const auto staged = staged_.find(name.key);
   if (staged != staged_.end() && !has_more_parts(parts, staged->second)) return Reserved::kHeld;
   if (!is_writer_ && now_s - asked_lock_s_ > kLockInterval_s) {
@@ -109,7 +137,7 @@ DiskTier::Reserved DiskTier::reserve(const EntryName& name, PartMask parts, doub
     wants_lock_ = true;
     wake_.notify_all();
   }
-  if (!is_writer_ || entry_file_bytes(layout_, name.tokens.size(), parts) > budget_bytes_ ||
+  if (!is_writer_ || is_finished_ || entry_file_bytes(layout_, name.tokens.size(), parts) > budget_bytes_ ||
       staged_bytes_ + memory_bytes > options_.staging_bytes) {
     ++counts_.n_dropped;
     return Reserved::kNoRoom;
@@ -134,7 +162,9 @@ void DiskTier::stage(const EntryName& name, PartMask parts, std::shared_ptr<cons
 
 PartMask DiskTier::use(const PageKey& key, double now_s) {
   const std::lock_guard lock(mutex_);
-  return index_.use(key, now_s, counts_);
+  if (find_usable(key) != nullptr) return index_.use(key, now_s, counts_);
+  ++counts_.n_misses;
+  return 0;
 }
 
 std::optional<StateMatch> DiskTier::longest_state(std::span<const PageKey> keys, std::span<const int32_t> tokens,
@@ -148,7 +178,7 @@ DiskRead DiskTier::read(const PageKey& key, std::span<const PartTarget> targets)
   std::optional<double> stamp_s;
   {
     const std::lock_guard lock(mutex_);
-    auto* const held = static_cast<Held*>(index_.find(key));
+    Held* const held = find_usable(key);
     if (held == nullptr || (mask_of(targets) & ~held->name.parts) != 0) return DiskRead::kAbsent;
     name = held->name;
     if (is_writer_ && held->worth_s - held->stamped_s > kStampInterval_s) stamp_s = held->stamped_s = held->worth_s;
@@ -166,12 +196,13 @@ DiskRead DiskTier::read(const PageKey& key, std::span<const PartTarget> targets)
   const std::lock_guard lock(mutex_);
   ++counts_.n_loaded;
   counts_.bytes_loaded += bytes_of_parts(layout_, mask_of(targets));
-  auto* const held = static_cast<Held*>(index_.find(key));
+  Held* const held = find_usable(key);
   if (held != nullptr && held->name == name) held->origin = Origin::kProven;
   return DiskRead::kGood;
 }
 
-// A damaged file of ours goes. One that somebody else put there, or that can't be read, stays where it is.
+// A file of ours that isn't what its name says goes. One that somebody else put there stays where it is, and isn't
+// counted; one that can't be read stays as well, and is.
 void DiskTier::drop_bad(const EntryFileName& name, const Error& why) {
   if (why.code != ErrorCode::kNotFound) {
     log().warn("prefix cache: {}: {}; counts as a miss", to_text(name), why.message);
@@ -181,9 +212,10 @@ void DiskTier::drop_bad(const EntryFileName& name, const Error& why) {
   if (why.code == ErrorCode::kCorrupt || why.code == ErrorCode::kUnsupported) ++counts_.n_damaged;
   IndexEntry* const held = index_.find(name.key);
   if (held == nullptr || held->name != name) return;
-  const bool may_remove = why.code == ErrorCode::kCorrupt && is_writer_;
-  const bool stays_ours = why.code == ErrorCode::kIo || (may_remove && !folder_.remove(to_text(name)));
-  if (!stays_ours) file_bytes_ -= held->size_bytes;
+  if (why.code == ErrorCode::kIo || (is_writer_ && !remove_file(name, Origin::kFound))) {
+    return lose(*held, kFirstToGo_s);
+  }
+  file_bytes_ -= held->size_bytes;
   forget(*held);
 }
 
@@ -216,7 +248,7 @@ void DiskTier::check_integrity() const {
   index_.check_integrity();
   uint64_t sum = 0;
   index_.for_each([&sum](const IndexEntry& entry) { sum += entry.size_bytes; });
-  CHECK(sum <= file_bytes_, "every file is counted");
+  CHECK(sum + moving_bytes_ == file_bytes_, "what is counted is in the books");
 }
 
 }  // namespace ferrox

@@ -2,10 +2,12 @@
 //
 //   put: stage --> queue --> writer thread: evict, write beside, rename, enter into the books
 //
-// The books are what was found in the folder at the start and what was written since. Nothing else is assumed of a
-// file until it is read: then all of it must agree.
+// The books are what was found in the folder at the start and what was written since. A name that was found is believed
+// only until it matters: before it keeps anything else from being stored its header is read, and before a row is used
+// all of the file must agree. Whatever a name says, its file can go: every byte that is counted is one of the books.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -63,7 +65,10 @@ class DiskTier {
   DiskRead read(const PageKey& key, std::span<const PartTarget> targets);
 
   uint64_t staging_room() const;
+  using TimePoint = std::chrono::steady_clock::time_point;
   void flush();
+  bool flush_until(TimePoint deadline);
+  size_t finish(TimePoint deadline);
   void set_budget(uint64_t budget_bytes);
   TierStats stats() const;
   uint64_t staged_bytes() const;
@@ -73,11 +78,12 @@ class DiskTier {
   void check_integrity() const;
 
  private:
-  /// A file that was found is removed only after a look at what it is.
+  /// A file that was found is removed, or kept in place of another, only after a look at what it is.
   enum class Origin { kFound, kProven };
   struct Held : IndexEntry {
     double stamped_s = 0;  ///< the worth that the file's time stamp holds
     Origin origin = Origin::kFound;
+    bool is_lost = false;  ///< of no use, but its bytes are there: it can't be read, or is damaged and doesn't go
   };
   struct Job {
     std::shared_ptr<const TierEntry> entry;
@@ -90,7 +96,10 @@ class DiskTier {
 
   DiskTier(const TierLayout& layout, const DiskTierOptions& options, Folder folder);
   Result<void> scan();
-  void enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin);
+  NameProof proof_of(const EntryFileName& name) const;
+  Held* find_usable(const PageKey& key) const;
+  Held& enter(const EntryFileName& name, uint64_t size_bytes, double worth_s, Origin origin);
+  void lose(IndexEntry& entry, double worth_s);
   void forget(IndexEntry& entry);
 
   // Of the writer thread. They hold the lock but while they work on files.
@@ -100,10 +109,12 @@ class DiskTier {
   void work(Lock& lock);
   void become_writer(Lock& lock);
   void write(const Job& job, Lock& lock);
-  bool replace_smaller(const EntryFileName& name, Lock& lock);
+  bool is_held_as_good(const EntryFileName& name, Lock& lock);
   bool make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock);
-  void evict(IndexEntry& entry, Lock& lock);
+  bool evict(IndexEntry& entry, Lock& lock);
   bool remove_file(const EntryFileName& name, Origin origin) const;
+  bool is_idle_since(uint64_t n_jobs) const;
+  uint64_t n_jobs() const { return n_written_ + queue_.size() + (is_writing_ ? 1 : 0); }
   void note_failure(const EntryFileName& name, const Error& why);
 
   void drop_bad(const EntryFileName& name, const Error& why);
@@ -119,7 +130,8 @@ class DiskTier {
   TierIndex index_;
   uint64_t budget_bytes_;
   bool shall_evict_;
-  uint64_t file_bytes_ = 0;  ///< of the folder's entries, of the file being written, of what can't be removed
+  uint64_t file_bytes_ = 0;    ///< of the folder's entries and of the file being written or removed
+  uint64_t moving_bytes_ = 0;  ///< of the latter
   uint64_t staged_bytes_ = 0;
   std::unordered_map<PageKey, PartMask, KeyHash> staged_;
   std::deque<Job> queue_;
@@ -127,6 +139,7 @@ class DiskTier {
   bool is_writing_ = false;    ///< one that left the queue isn't done yet
   bool is_preparing_ = false;  ///< the lock is asked for, or files are let go
   bool is_stopping_ = false;
+  bool is_finished_ = false;  ///< nothing is begun any more
   bool wants_lock_ = false;
   bool is_failing_ = false;  ///< the last write failed: a log line when that begins, not for each file
   double asked_lock_s_ = 0;

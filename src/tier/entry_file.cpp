@@ -78,9 +78,8 @@ Result<std::vector<std::byte>> read_header_bytes(int fd, uint64_t header_bytes, 
 }
 
 /// The header of a file of `file_bytes`, with all that its name promises.
-Result<EntryHeader> read_header(int fd, const TierLayout& layout, const EntryFileName& name, uint64_t file_bytes) {
-  const uint64_t header_bytes = entry_header_bytes(layout.n_parts(), name.n_tokens, name.parts);
-  TRY_ASSIGN(const auto bytes, read_header_bytes(fd, header_bytes, file_bytes));
+Result<EntryHeader> expect_name(std::span<const std::byte> bytes, const TierLayout& layout, const EntryFileName& name,
+                                uint64_t file_bytes) {
   TRY_ASSIGN(auto header, parse_entry_header(bytes, layout));
   if (header.name != name) return corrupt("the header isn't what the file's name says");
   const uint64_t expected_bytes = entry_file_bytes(layout, name.n_tokens, name.parts);
@@ -172,8 +171,9 @@ Result<void> read_entry_file(int fd, const TierLayout& layout, const EntryFileNa
                              std::span<const PartTarget> targets) {
   if (!fits_layout(name, layout)) return make_error(ErrorCode::kUnsupported, "its name is one of another layout");
   TRY_ASSIGN(const uint64_t file_bytes, regular_file_bytes(fd));
-  TRY_ASSIGN(const auto header, read_header(fd, layout, name, file_bytes));
-  const uint64_t header_bytes = file_bytes - bytes_of_parts(layout, name.parts);
+  const uint64_t header_bytes = entry_header_bytes(layout.n_parts(), name.n_tokens, name.parts);
+  TRY_ASSIGN(const auto bytes, read_header_bytes(fd, header_bytes, file_bytes));
+  TRY_ASSIGN(const auto header, expect_name(bytes, layout, name, file_bytes));
   for (const PartTarget& target : targets) {
     CHECK((name.parts >> target.part & 1) != 0, "parts are asked of files that have them");
     const PartMask before = name.parts & ((PartMask{1} << target.part) - 1);
@@ -183,9 +183,17 @@ Result<void> read_entry_file(int fd, const TierLayout& layout, const EntryFileNa
   return {};
 }
 
-bool is_entry_file(int fd) {
-  std::array<std::byte, kEntryMagic.size()> start;
-  return read_bytes(fd, 0, start) && has_magic(start, kEntryMagic);
+NameProof prove_name(int fd, const TierLayout& layout, const EntryFileName& name) {
+  const auto proven = [&]() -> Result<NameProof> {
+    TRY_ASSIGN(const uint64_t file_bytes, regular_file_bytes(fd));
+    TRY_ASSIGN(const auto bytes, read_header_bytes(fd, kHeaderPrefixBytes, file_bytes));
+    TRY_ASSIGN(const auto common, HeaderReader::open(bytes, kEntryMagic));
+    TRY(expect_name(bytes, common.layout(), name, file_bytes));
+    return common.layout() == layout ? NameProof::kThisModel : NameProof::kOtherModel;
+  }();
+  return proven ? *proven : NameProof::kNone;
 }
+
+bool is_entry_file(int fd) { return is_file_of(fd, kEntryMagic); }
 
 }  // namespace ferrox

@@ -63,7 +63,15 @@ Result<EntryHeader> parse_entry_header(std::span<const std::byte> bytes, const T
 Result<void> read_entry_file(int fd, const TierLayout& layout, const EntryFileName& name,
                              std::span<const PartTarget> targets);
 
-/// Bytes at the start of a file that say whether it is one of these.
+/// How far does a file bear out its name, which anybody can give it? Its rows are another question, of read_entry_file.
+enum class NameProof {
+  kNone,
+  kOtherModel,  ///< its header says what the name says, for another model or layout
+  kThisModel,
+};
+NameProof prove_name(int fd, const TierLayout& layout, const EntryFileName& name);
+
+/// As is_file_of.
 bool is_entry_file(int fd);
 
 }  // namespace ferrox

@@ -1,8 +1,10 @@
 #include "tier/file_header.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
+#include "tier/file_io.h"
 
 namespace ferrox {
 namespace {
@@ -110,6 +112,15 @@ std::optional<std::span<const std::byte>> HeaderReader::take_bytes(uint64_t n) {
 
 bool has_magic(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+bool is_file_of(int fd, std::string_view magic) {
+  const auto file_bytes = regular_file_bytes(fd);
+  if (!file_bytes) return false;
+  std::vector<std::byte> start(std::min<uint64_t>(*file_bytes, magic.size()));
+  if (!read_bytes(fd, 0, start)) return false;
+  return has_magic(start, magic.substr(0, start.size())) ||
+         std::ranges::all_of(start, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 uint64_t announced_header_bytes(std::span<const std::byte> prefix) {

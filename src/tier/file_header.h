@@ -108,8 +108,12 @@ class HeaderReader {
 /// Errors: another model or layout than expected (kUnsupported): a good file, though of no use.
 Result<void> expect_layout(const TierLayout& found, const TierLayout& expected);
 
-/// Whether a file that begins with these bytes is of this kind at all; one that isn't is nobody's to touch.
+/// Whether a file that begins with these bytes is of this kind at all.
 bool has_magic(std::span<const std::byte> bytes, std::string_view magic);
+
+/// Whether a file under a name of ours is one of this kind, whole or not, and so may be removed: it begins with the
+/// magic, or ends within it, or is zeros there. The latter two are what a power cut leaves.
+bool is_file_of(int fd, std::string_view magic);
 
 /// header_bytes of a header's first kHeaderPrefixBytes.
 uint64_t announced_header_bytes(std::span<const std::byte> prefix);

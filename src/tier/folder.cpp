@@ -43,13 +43,28 @@ Result<Folder> Folder::open(const std::filesystem::path& path) {
   return Folder(path, std::move(folder));
 }
 
-bool Folder::try_lock() {
-  if (is_locked()) return true;
+// What the system refused to make, in a folder that may be gone.
+Error Folder::refusal(const std::string& name, const char* step) const {
+  const int code = errno;
+  struct stat info {};
+  if (code == ENOENT && ::fstat(folder_.fd(), &info) == 0 && info.st_nlink == 0) {
+    return make_error(ErrorCode::kIo, "{}: the folder was removed; the next start makes it again", path_.string());
+  }
+  errno = code;
+  return system_error((path_ / name).string(), step);
+}
+
+Result<void> Folder::lock() {
+  if (is_locked()) return {};
   Descriptor lock(::openat(folder_.fd(), kLockName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kPrivate));
-  if (!lock.is_open() || ::flock(lock.fd(), LOCK_EX | LOCK_NB) != 0) return false;
+  if (!lock.is_open()) return refusal(kLockName, "make");
+  if (::flock(lock.fd(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return refusal(kLockName, "lock");
+    return make_error(ErrorCode::kUnavailable, "{}: another process writes here", path_.string());
+  }
   lock_ = std::move(lock);
   remove(kBesideName);
-  return true;
+  return {};
 }
 
 Result<std::vector<FolderFile>> Folder::files() const {
@@ -84,7 +99,7 @@ Result<void> Folder::write_beside(const std::string& name, double modified_s, Ex
   Result<void> done;
   {
     const Descriptor file(::openat(folder_.fd(), kBesideName, flags, kPrivate));
-    if (!file.is_open()) return system_error(kBesideName, "make");
+    if (!file.is_open()) return refusal(kBesideName, "make");
     done = fill(file.fd());
     if (done) stamp_file(file.fd(), modified_s);
   }

@@ -30,9 +30,9 @@ class Folder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Becomes the folder's writer until this goes away, and sweeps what a killed one was writing. False while another
-  /// process (or another Folder) is.
-  bool try_lock();
+  /// Becomes the folder's writer until this goes away, and sweeps what a killed one was writing. Errors: another
+  /// process (or another Folder) is (kUnavailable); a folder that was removed, and what the system refuses (kIo).
+  Result<void> lock();
   bool is_locked() const { return lock_.is_open(); }
   void unlock() { lock_ = Descriptor(); }
 
@@ -53,6 +53,7 @@ class Folder {
  private:
   Folder(std::filesystem::path path, Descriptor folder) : path_(std::move(path)), folder_(std::move(folder)) {}
   Result<void> publish(const std::string& name, Existing existing) const;
+  Error refusal(const std::string& name, const char* step) const;
 
   std::filesystem::path path_;
   Descriptor folder_;

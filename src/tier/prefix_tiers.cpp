@@ -169,6 +169,10 @@ void PrefixTiers::flush() {
   if (state_->disk) state_->disk->flush();
 }
 
+bool PrefixTiers::flush_until(TimePoint deadline) { return !state_->disk || state_->disk->flush_until(deadline); }
+
+size_t PrefixTiers::finish(TimePoint deadline) { return state_->disk ? state_->disk->finish(deadline) : 0; }
+
 void PrefixTiers::set_disk_budget(uint64_t disk_bytes) {
   if (state_->disk) state_->disk->set_budget(disk_bytes);
 }

@@ -5,6 +5,7 @@
 //   load <-- host memory, else preadv straight into the pages, checked
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -87,6 +88,15 @@ class PrefixTiers {
 
   /// Waits until everything staged so far is written or dropped.
   void flush();
+
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// The same, until then at most. False when something is still staged.
+  bool flush_until(TimePoint deadline);
+
+  /// The same, and drops what is still staged then, so that the end waits for no more than the file being written.
+  /// Nothing is stored any more. Gives how many entries that costs.
+  size_t finish(TimePoint deadline);
 
   /// A smaller budget evicts at once (on the writer thread); sessions in the same folder make room this way.
   void set_disk_budget(uint64_t disk_bytes);

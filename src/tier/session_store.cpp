@@ -113,25 +113,43 @@ struct SessionStore::State {
     return write_bytes_at(fd, 0, encode_session_header(header));
   }
 
+  /// A file that may be overwritten or removed, and counts: any session, damaged or not.
+  Result<Descriptor> open_ours(const SessionId& id) const {
+    TRY_ASSIGN(Descriptor file, folder.open_file(session_file_name(id)));
+    if (is_file_of(file.fd(), kSessionMagic)) return file;
+    return make_error(ErrorCode::kUnsupported, "expected a file of ferrox, found another");
+  }
+
+  /// visit(id, its open file, what the folder says of it) for each of ours.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto files = folder.files();
+    if (!files) return;
+    for (const FolderFile& file : *files) {
+      const auto id = parse_session_file_name(file.name);
+      if (!id) continue;
+      if (const auto opened = open_ours(*id)) visit(*id, *opened, file);
+    }
+  }
+
   uint64_t size_bytes() const {
     uint64_t sum = 0;
-    if (const auto files = folder.files()) {
-      for (const FolderFile& file : *files) sum += parse_session_file_name(file.name) ? file.size_bytes : 0;
-    }
+    for_each([&sum](const SessionId&, const Descriptor&, const FolderFile& file) { sum += file.size_bytes; });
     return sum;
   }
 
-  Result<SessionHeader> header_of(const SessionId& id) const {
-    TRY_ASSIGN(const Descriptor file, folder.open_file(session_file_name(id)));
-    return read_session_header(file.fd());
-  }
-
-  /// Whether a file under this id may be overwritten or removed: any session, damaged or not.
-  Result<void> expect_ours(const SessionId& id) const {
-    TRY_ASSIGN(const Descriptor file, folder.open_file(session_file_name(id)));
-    std::array<std::byte, kSessionMagic.size()> start;
-    if (read_bytes(file.fd(), 0, start) && has_magic(start, kSessionMagic)) return {};
-    return make_error(ErrorCode::kUnsupported, "expected a file of ferrox, found another");
+  SessionSummary summary_of(const SessionId& id, const Descriptor& opened, const FolderFile& file) const {
+    SessionSummary out{.id = id,
+                       .size_bytes = file.size_bytes,
+                       .n_tokens = 0,
+                       .saved_at_s = static_cast<int64_t>(file.modified_s),
+                       .state = SessionState::kDamaged};
+    const auto header = read_session_header(opened.fd());
+    if (!header || header->id != id) return out;
+    out.n_tokens = static_cast<int64_t>(header->tokens.size());
+    out.saved_at_s = header->saved_at_s;
+    out.state = header->layout == layout ? SessionState::kSaved : SessionState::kOtherModel;
+    return out;
   }
 };
 
@@ -142,7 +160,7 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(const TierLayout& layou
                                                          uint64_t budget_bytes) {
   TRY(validate_tier_layout(layout));
   TRY_ASSIGN(Folder opened, Folder::open(folder));
-  if (opened.try_lock()) opened.unlock();  // swept; a process that holds it is writing
+  if (opened.lock()) opened.unlock();  // swept; a process that holds it is writing
   auto state = std::unique_ptr<State>(new State{layout, budget_bytes, {}, std::move(opened)});
   return std::unique_ptr<SessionStore>(new SessionStore(std::move(state)));
 }
@@ -170,11 +188,11 @@ Result<SessionId> SessionStore::save(std::span<const int32_t> tokens, int64_t n_
     header.parts.push_back(source.part);
   }
   if (over) {
-    if (const auto ours = state_->expect_ours(*over); !ours) return of_session(*over, ours.error());
+    if (const auto ours = state_->open_ours(*over); !ours) return of_session(*over, ours.error());
   }
   const std::lock_guard lock(state_->mutex);
-  if (!state_->folder.try_lock()) {
-    return make_error(ErrorCode::kUnavailable, "sessions: another process is saving here; try again");
+  if (const auto locked = state_->folder.lock(); !locked) {
+    return make_error(locked.error().code, "sessions: {}", locked.error().message);
   }
   const uint64_t file_bytes_now = state_->size_bytes();
   const uint64_t new_bytes = file_bytes(tokens.size(), header.parts);
@@ -195,8 +213,12 @@ Result<SessionId> SessionStore::save(std::span<const int32_t> tokens, int64_t n_
 Result<SessionFile> SessionStore::open_session(const SessionId& id) const {
   const auto opened = [&]() -> Result<SessionFile> {
     auto state = std::make_unique<SessionFile::State>();
-    TRY_ASSIGN(state->file, state_->folder.open_file(session_file_name(id)));
-    TRY_ASSIGN(state->header, read_session_header(state->file.fd()));
+    TRY_ASSIGN(state->file, state_->open_ours(id));
+    auto read = read_session_header(state->file.fd());
+    if (!read && read.error().code == ErrorCode::kUnsupported) {
+      return make_error(ErrorCode::kCorrupt, "its first bytes are lost");
+    }
+    TRY_ASSIGN(state->header, std::move(read));
     const SessionHeader& header = state->header;
     if (header.id != id) return make_error(ErrorCode::kCorrupt, "it is that of session {}", to_hex(header.id));
     TRY(expect_layout(header.layout, state_->layout));
@@ -214,18 +236,9 @@ Result<SessionFile> SessionStore::open_session(const SessionId& id) const {
 
 std::vector<SessionSummary> SessionStore::list() const {
   std::vector<SessionSummary> out;
-  const auto files = state_->folder.files();
-  if (!files) return out;
-  for (const FolderFile& file : *files) {
-    const auto id = parse_session_file_name(file.name);
-    if (!id) continue;
-    const auto header = state_->header_of(*id);
-    if (!header || header->id != *id) continue;
-    out.push_back({.id = *id,
-                   .size_bytes = file.size_bytes,
-                   .n_tokens = static_cast<int64_t>(header->tokens.size()),
-                   .saved_at_s = header->saved_at_s});
-  }
+  state_->for_each([&](const SessionId& id, const Descriptor& opened, const FolderFile& file) {
+    out.push_back(state_->summary_of(id, opened, file));
+  });
   std::sort(out.begin(), out.end(), [](const SessionSummary& a, const SessionSummary& b) {
     return a.saved_at_s != b.saved_at_s ? a.saved_at_s > b.saved_at_s : a.id.bytes < b.id.bytes;
   });
@@ -233,7 +246,7 @@ std::vector<SessionSummary> SessionStore::list() const {
 }
 
 Result<void> SessionStore::erase(const SessionId& id) {
-  if (const auto ours = state_->expect_ours(id); !ours) return of_session(id, ours.error());
+  if (const auto ours = state_->open_ours(id); !ours) return of_session(id, ours.error());
   if (state_->folder.remove(session_file_name(id))) return {};
   return of_session(id, system_error("file", "remove"));
 }

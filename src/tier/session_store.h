@@ -46,11 +46,18 @@ struct SessionTarget {
   std::span<const std::span<std::byte>> pieces;
 };
 
+enum class SessionState {
+  kSaved,       ///< of this model, by its description; its rows are read by a restore
+  kOtherModel,  ///< of another model or layout: a process that has that one restores it
+  kDamaged,     ///< nobody restores it: cut short, changed, or renamed
+};
+
 struct SessionSummary {
   SessionId id;
   uint64_t size_bytes;
-  int64_t n_tokens;
+  int64_t n_tokens;    ///< 0 where it is damaged
   int64_t saved_at_s;  ///< seconds since 1970
+  SessionState state = SessionState::kSaved;
 };
 
 /// A session that is being restored: its description is read and checked, its parts aren't yet.
@@ -88,21 +95,21 @@ class SessionStore {
 
   /// Writes a session beside and renames it, under a fresh id or over the one given. Parts ascend, and pieces have the
   /// layout's bytes (CHECKed). Errors: more than the budget leaves beside what is there (kMemoryBudget), another
-  /// process that saves here (kUnavailable), a file of that id that isn't ours, what the system refuses. What was there
-  /// stays then.
+  /// process that saves here (kUnavailable), a folder that is gone, a file of that id that isn't ours, what the system
+  /// refuses. What was there stays then.
   Result<SessionId> save(std::span<const int32_t> tokens, int64_t n_rows, std::span<const SessionSource> parts,
                          const std::optional<SessionId>& over);
 
   /// Errors say why it can't be used: no such session, another model, another layout, another version, damage.
   Result<SessionFile> open_session(const SessionId& id) const;
 
-  /// Sessions of any model in the folder, newest first; damaged ones are left out.
+  /// Every file that counts against the budget, newest first: of any model, damaged ones as well.
   std::vector<SessionSummary> list() const;
 
-  /// Errors: no such session, a file that isn't ours.
+  /// Any of those. Errors: no such session, a file that isn't ours.
   Result<void> erase(const SessionId& id);
 
-  uint64_t size_bytes() const;  ///< of all files
+  uint64_t size_bytes() const;  ///< of all files that are ours
   uint64_t budget_bytes() const;
 
  private:

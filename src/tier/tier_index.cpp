@@ -29,10 +29,10 @@ void TierIndex::insert(IndexEntry& entry) {
   grow(n_entries() + 1);
   keys_.insert(entry);
   if (entry.name.kind == EntryKind::kState) states_.insert(entry);
-  if (IndexEntry* const parent = find(entry.name.parent)) {
-    adopt(*parent, entry);
-  } else {
+  if (IndexEntry* const parent = find(entry.name.parent); parent == nullptr) {
     orphans_.insert(entry);
+  } else if (!closes_circle(entry)) {
+    adopt(*parent, entry);
   }
   while (IndexEntry* const child = orphans_.find(entry.name.key)) {
     orphans_.erase(*child);
@@ -51,13 +51,20 @@ void TierIndex::erase(IndexEntry& entry) {
     orphans_.insert(child);
   }
   if (entry.LeafHook::is_linked()) leaves_.erase(leaves_.iterator_to(entry));
-  if (entry.parent == nullptr) {
-    orphans_.erase(entry);
-  } else {
-    IndexEntry& parent = *std::exchange(entry.parent, nullptr);
-    parent.children.erase(parent.children.iterator_to(entry));
-    become_leaf_if_childless(parent);
-  }
+  if (entry.by_absent.at != nullptr) orphans_.erase(entry);
+  if (entry.parent == nullptr) return;
+  IndexEntry& parent = *std::exchange(entry.parent, nullptr);
+  parent.children.erase(parent.children.iterator_to(entry));
+  become_leaf_if_childless(parent);
+}
+
+// Whether what a new entry continues continues it. Only an orphan can, so that a walk is rare.
+bool TierIndex::closes_circle(const IndexEntry& entry) const {
+  if (entry.name.parent == entry.name.key) return true;
+  if (orphans_.find(entry.name.key) == nullptr) return false;
+  const IndexEntry* first = find(entry.name.parent);
+  while (first->parent != nullptr) first = first->parent;
+  return first->name.parent == entry.name.key;
 }
 
 void TierIndex::adopt(IndexEntry& parent, IndexEntry& child) {
@@ -113,12 +120,18 @@ void TierIndex::check_integrity() const {
   size_t n_orphans = 0;
   keys_.for_each([&](const IndexEntry& entry) {
     CHECK(find(entry.name.key) == &entry, "an entry is found by its key");
-    CHECK(entry.parent == find(entry.name.parent), "an entry knows its parent while that is held");
+    const bool is_orphan = entry.by_absent.at != nullptr;
+    const bool is_loose = entry.parent == nullptr && !is_orphan;
+    CHECK(is_loose || entry.parent == find(entry.name.parent), "an entry knows its parent while that is held");
+    size_t n_above = 0;
+    for (const IndexEntry* above = entry.parent; above != nullptr; above = above->parent) {
+      CHECK(++n_above < n_entries(), "nobody continues himself");
+    }
     CHECK(entry.LeafHook::is_linked() == entry.children.empty(), "leaves are those that nothing continues");
     for (const IndexEntry& child : entry.children) CHECK(child.parent == &entry, "children know their parent");
     n_leaves += entry.children.empty() ? 1 : 0;
     n_states += entry.name.kind == EntryKind::kState ? 1 : 0;
-    n_orphans += entry.parent == nullptr ? 1 : 0;
+    n_orphans += is_orphan ? 1 : 0;
   });
   CHECK(n_leaves == static_cast<size_t>(std::distance(leaves_.begin(), leaves_.end())), "every leaf is in line");
   CHECK(n_states == states_.size() && n_orphans == orphans_.size(), "tables hold what they are for, once");

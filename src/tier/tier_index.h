@@ -5,6 +5,9 @@
 //
 //   root --- A --- B --- C   (leaf)
 //             \--- D         (leaf)        of the leaves the one of least worth goes first, then the older one
+//
+// Names of files say what continues what, and may lie: an entry whose parent would make a circle is kept loose, without
+// a parent, so that there is always a leaf, and every entry can go.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -36,7 +39,7 @@ struct IndexEntry : LeafHook, SiblingHook {
   Children children;
   ChainLink<IndexEntry> by_key;
   ChainLink<IndexEntry> by_parent;  ///< of states
-  ChainLink<IndexEntry> by_absent;  ///< of entries whose parent isn't held
+  ChainLink<IndexEntry> by_absent;  ///< of entries whose parent isn't held, but for loose ones
 
   IndexEntry() = default;
   IndexEntry(const IndexEntry&) = delete;
@@ -105,6 +108,7 @@ class TierIndex {
   using Leaves = boost::intrusive::set<IndexEntry, boost::intrusive::compare<LessWorth>,
                                        boost::intrusive::constant_time_size<false>>;
 
+  bool closes_circle(const IndexEntry& entry) const;
   void adopt(IndexEntry& parent, IndexEntry& child);
   void grow(size_t n);
   void become_leaf_if_childless(IndexEntry& entry);

@@ -80,6 +80,22 @@ TEST(LoadOptions, SizesAreBinaryAndChecked) {
     EXPECT_FALSE(parse_size("--kv-bytes", text)) << text;
 }
 
+// M3: 0 is no bytes, not the default.
+TEST(LoadOptions, NoBytesForPrefixesAreNone) {
+  EXPECT_EQ(*parse_size_or_zero("--kv-disk-bytes", "0"), 0u);
+  EXPECT_EQ(*parse_size_or_zero("--kv-disk-bytes", "1k"), 1024u);
+  EXPECT_FALSE(parse_size_or_zero("--kv-disk-bytes", "0x"));
+  EXPECT_FALSE(parse_size("--kv-bytes", "0"));
+  CLI::App app;
+  LoadArguments arguments;
+  add_load_options(app, arguments);
+  app.parse("--kv-disk unused --kv-disk-bytes 0 --kv-host-bytes 0 --no-prefix-cache");
+  const auto options = resolve_load(arguments);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->kv_disk_bytes, 0u);
+  EXPECT_EQ(options->kv_host_bytes, 0u);
+}
+
 TEST(LoadOptions, KvTypesIgnoreCase) {
   EXPECT_EQ(*kv_type("F32"), DType::kF32);
   EXPECT_EQ(*kv_type("bf16"), DType::kBF16);

@@ -27,6 +27,19 @@ MemoryQuestion question() {
   return q;
 }
 
+// M3: without a prefix cache no page is there for snapshots of a recurrent state.
+TEST(MemoryPlan, NobodyTakesSnapshotsWithoutAPrefixCache) {
+  MemoryQuestion q = question();
+  q.layout.state_floats = 8;
+  for (const uint64_t kv_bytes : {uint64_t{0}, uint64_t{100'000}}) {
+    q.kv_bytes = kv_bytes;
+    q.keeps_prefixes = true;
+    EXPECT_GT(plan_memory(q)->terms.n_pages.back(), q.n_parallel);
+    q.keeps_prefixes = false;
+    EXPECT_EQ(plan_memory(q)->terms.n_pages.back(), q.n_parallel);
+  }
+}
+
 TEST(MemoryPlan, AtMostAllContextsWhenThereIsRoom) {
   const MemoryPlan plan = *plan_memory(question());
   EXPECT_EQ(plan.context_length, 1000);

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <random>
 
 #include "engine/random_prompt.h"
 #include "support/file_bytes.h"
+#include "support/hanging_disk.h"
 #include "support/loop_rig.h"
 #include "support/temp_folder.h"
 
@@ -131,6 +133,52 @@ TEST(PrefixArchive, ARequestThatKeepsOutLeavesNothing) {
     EXPECT_EQ(cached_tokens(rig, request), -1);
   }
   EXPECT_TRUE(testing::files_in(folder.path(), ".page1").empty());
+}
+
+/// With no time left nothing is waited for: neither copies that wait to be made nor such that wait to be written.
+TEST(PrefixArchive, TheEndIsBoundedAndSaysWhatItCost) {
+  Rig rig;
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+  cached_tokens(rig, request);
+  std::promise<void> done;
+  ASSERT_TRUE(rig.loop->post([&](KvMemory& memory) {
+    const TempFolder folder;
+    RigShape shape = on_disk(kKinds[0], folder);
+    auto archive = Rig::archive_of(shape, memory);
+    testing::HangingDisk disk(folder.path());
+    archive->keep("", request.prompt);
+    archive->work();
+    EXPECT_FALSE(archive->has_work());
+    EXPECT_GT(archive->stats().staged_bytes, 0u);
+    archive->keep("", request.prompt);
+    ::testing::internal::CaptureStderr();
+    archive->finish(std::chrono::seconds(0));
+    const std::string line = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(line.find("1 prompts weren't written within 0 s: dropped"), std::string::npos) << line;
+    EXPECT_FALSE(archive->has_work());
+    EXPECT_GE(archive->stats().disk.n_dropped, 9u) << "of ten pages one may be under way";
+    disk.release();
+    archive.reset();
+    done.set_value();
+  }));
+  done.get_future().wait();
+}
+
+TEST(PrefixArchive, AnEndInTimeWritesAllThatWaits) {
+  const TempFolder folder;
+  Rig rig;
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+  cached_tokens(rig, request);
+  std::promise<void> done;
+  ASSERT_TRUE(rig.loop->post([&](KvMemory& memory) {
+    const auto archive = Rig::archive_of(on_disk(kKinds[0], folder), memory);
+    archive->keep("", request.prompt);
+    archive->finish();
+    EXPECT_EQ(archive->stats().disk.n_stored, 10u);
+    EXPECT_EQ(archive->stats().disk.n_dropped, 0u);
+    done.set_value();
+  }));
+  done.get_future().wait();
 }
 
 /// Whatever is done to the files, answers are the judge's, and what is before the damage is still reused.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "server/server_rig.h"
@@ -91,6 +92,32 @@ TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
   rig.expect_all_released();
 }
 
+TEST(Sessions, WhatCountsIsListedAndForgottenHoweverDamagedItIs) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  rig.chat(question());
+  const std::string id = parse_json(rig.call("POST", "/v1/sessions", question()).body).value()["id"];
+  const auto other = std::move(*SessionStore::open({.model = {}, .page_rows = 4, .part_bytes = {8}},
+                                                   folder / "kv" / "sessions", uint64_t{1} << 20));
+  const std::string other_id = to_hex(*other->save(std::vector<int32_t>{1, 2}, 2, {}, std::nullopt));
+  const std::string damaged_id(32, 'd');
+  testing::write_file(folder / "kv" / "sessions" / (damaged_id + ".session1"), "FXSESSN1 and no more");
+  std::map<std::string, Json> listed;
+  const Json list = parse_json(rig.call("GET", "/v1/sessions").body).value();
+  for (const Json& session : list["data"]) listed[session["id"]] = session;
+  ASSERT_EQ(listed.size(), 3u) << list;
+  EXPECT_EQ(listed[id]["state"], "saved");
+  EXPECT_EQ(listed[other_id]["state"], "other_model");
+  EXPECT_EQ(listed[other_id]["tokens"], 2);
+  EXPECT_EQ(listed[damaged_id]["state"], "damaged");
+  EXPECT_EQ(listed[damaged_id]["bytes"], 20);
+  EXPECT_FALSE(listed[damaged_id].contains("tokens"));
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", damaged_id}}).status, 409);
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", other_id}}).status, 501);
+  for (const auto& [each, json] : listed) EXPECT_EQ(rig.call("DELETE", "/v1/sessions/" + each).status, 200);
+  EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
+}
+
 TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
   const TempFolder folder;
   ServerRig rig(with_folder(folder, [](RigOptions& options) { options.engine.kv_disk_bytes = 20'000; }));
@@ -139,6 +166,43 @@ TEST(Sessions, WithoutAFolderTheyAreRefusedByName) {
   EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", std::string(32, '0')}}).status, 501);
   EXPECT_EQ(rig.call("GET", "/v1/sessions").status, 501);
   EXPECT_EQ(rig.call("POST", "/slots/0?action=save").status, 501);
+}
+
+// M3: with no bytes for memory and none for files there are no tiers, no sessions and no folder.
+TEST(Sessions, NoBytesMeanNoFolder) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, [](RigOptions& options) { options.engine.kv_disk_bytes = 0; }));
+  rig.chat(question());
+  EXPECT_FALSE(std::filesystem::exists(folder / "kv"));
+  EXPECT_FALSE(parse_json(rig.call("GET", "/v1/cache").body).value().contains("tiers"));
+  EXPECT_EQ(rig.call("POST", "/v1/sessions", question()).status, 501);
+}
+
+// S11: what isn't an id opens, makes and removes nothing, however it is written.
+TEST(Sessions, NamesOfFilesAreNoIds) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  rig.chat(question());
+  const auto outside = folder / "kv" / "a.session1";
+  testing::write_file(outside, "FXSESSN1 outside");
+  testing::write_file(folder / "kv" / "sessions" / "con.session1", "FXSESSN1 reserved");
+  const auto files_before = testing::files_in(folder / "kv" / "sessions");
+  const std::string dots = "../a";
+  const std::string nul("a\0b", 3);
+  const std::string cut = std::string(32, '0') + std::string(1, '\0');
+  for (const std::string& id : {dots, nul, cut, outside.string(), std::string("con"), std::string(".."), std::string(),
+                                std::string("writer.lock"), std::string(32, 'A'), std::string(4096, '0')}) {
+    EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", id}}).status, 400) << id;
+    EXPECT_EQ(rig.call("POST", "/slots/0?action=restore", {{"filename", id}}).status, 400) << id;
+    if (!id.empty()) EXPECT_EQ(rig.call("POST", "/slots/0?action=save", {{"filename", id}}).status, 400) << id;
+  }
+  for (const char* const id :
+       {"..%2Fa", "%2e%2e%2fa", "..%5Ca", "a%00b", "con", "00000000000000000000000000000000%00"}) {
+    EXPECT_EQ(rig.call("DELETE", std::string("/v1/sessions/") + id).status, 400) << id;
+  }
+  EXPECT_EQ(rig.call("DELETE", "/v1/sessions/../a").status, 404) << "no such path";
+  EXPECT_EQ(testing::read_file(outside), "FXSESSN1 outside");
+  EXPECT_EQ(testing::files_in(folder / "kv" / "sessions"), files_before);
 }
 
 TEST(Slots, SaveAndRestoreTheirLastConversation) {

@@ -131,6 +131,20 @@ TEST_F(EntryFileTest, AnotherModelOrLayoutIsNamed) {
   EXPECT_NE(refusal([](TierLayout& l) { l.page_rows = 8; }).find("another layout"), std::string::npos);
 }
 
+// The name has as many tokens as a page of this layout has rows; the header alone says another number.
+TEST_F(EntryFileTest, AnotherNumberOfRowsUnderAGoodNameIsNamed) {
+  auto bad = encode(page_, testing::kBothKinds);
+  const uint32_t rows = 5;
+  std::memcpy(bad.data() + 56, &rows, sizeof rows);
+  const size_t n_fields = bad.size() - bytes_of_parts(layout_, testing::kBothKinds) - kChecksumBytes;
+  const Checksum sum = checksum_of(std::span(bad).first(n_fields));
+  std::memcpy(bad.data() + n_fields, sum.bytes.data(), kChecksumBytes);
+  const auto done = read(bad, name_of(page_, testing::kBothKinds), Parts(layout_, 1));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(done.error().message, "expected pages of 4 rows, found 5");
+}
+
 // The checksum is made right again after each change, so that the fields themselves are judged.
 TEST_F(EntryFileTest, HeadersThatContradictThemselvesAreRefused) {
   const auto copy = testing::entry_of(layout_, page_, testing::kBothKinds);

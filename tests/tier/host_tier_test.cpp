@@ -33,6 +33,7 @@ uint64_t counted_bytes(const TierLayout& layout, const TestEntry& entry, PartMas
   return tier.stats().bytes - 3 * 16 * sizeof(void*);
 }
 
+// M3: no bytes mean no bytes, of books and tables as well.
 TEST(HostTier, NothingIsKeptInNoBytes) {
   const TierLayout layout = testing::small_layout();
   HostTier tier(layout, 0, kHalfLife_s);
@@ -41,6 +42,7 @@ TEST(HostTier, NothingIsKeptInNoBytes) {
   EXPECT_EQ(tier.stats().n_entries, 0u);
 }
 
+// M1: what an entry takes is known before it is made, and one that is larger than the budget never is.
 TEST(HostTier, AnEntryFitsInItsBytesAndInNoByteLess) {
   const TierLayout layout = testing::small_layout();
   const TestEntry page = testing::page_after(testing::test_root(), 1);
@@ -89,6 +91,7 @@ TEST(HostTier, ATooLongPrefixKeepsItsBeginning) {
   EXPECT_EQ(tier.stats().n_dropped, 7u);
 }
 
+// C12: a tier that is used for long stays within its budget, to the byte and with its books.
 // Every entry's bytes, the order of going and the growth of tables are said again, in the plainest way.
 TEST(HostTier, TwinUnderRandomOperations) {
   struct Twin {
@@ -170,6 +173,7 @@ TEST(HostTier, TwinUnderRandomOperations) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// C12, M1: nor does the heap, at its peak, see more than was counted.
 // What the heap gave out, its own headers included, at every moment of a tier that is filled four times over.
 TEST(HostTier, TheHeapGivesNoMoreThanIsCounted) {
   const auto heap_bytes = [] {

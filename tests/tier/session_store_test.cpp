@@ -129,7 +129,9 @@ TEST_F(SessionStoreTest, AnotherModelOrLayoutSaysSo) {
   ASSERT_TRUE(id);
   layout_.model.bytes[0] ^= 1;
   EXPECT_NE(refusal(*id).find("rows of this model"), std::string::npos) << refusal(*id);
-  EXPECT_EQ(open()->list().size(), 1u);  // it is still somebody's session
+  ASSERT_EQ(open()->list().size(), 1u);
+  EXPECT_EQ(open()->list()[0].state, SessionState::kOtherModel);
+  EXPECT_EQ(open()->list()[0].n_tokens, 10);
   layout_ = testing::small_layout();
   layout_.part_bytes[0] = 97;
   EXPECT_NE(refusal(*id).find("part 0: expected 97 bytes, found 96"), std::string::npos) << refusal(*id);
@@ -160,20 +162,49 @@ TEST_F(SessionStoreTest, DamageAtEveryByteAndEveryLengthSaysSo) {
   EXPECT_EQ(refusal(*id), "");
 }
 
+// What takes bytes of the budget can be seen and erased, however damaged it is.
+TEST_F(SessionStoreTest, EveryFileThatCountsIsListedAndCanBeErased) {
+  const auto id = open()->save(tokens_, 10, sources(), std::nullopt);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(open()->list()[0].state, SessionState::kSaved);
+  const std::string good = testing::read_file(file_of(*id));
+  for (size_t n = 0; n < good.size(); ++n) {
+    for (const std::string& bytes : {good.substr(0, n), std::string(n, '\0')}) {
+      testing::write_file(file_of(*id), bytes);
+      const auto store = open(good.size());
+      const auto list = store->list();
+      ASSERT_EQ(list.size(), 1u) << n;
+      EXPECT_EQ(list[0].id, *id);
+      EXPECT_EQ(list[0].size_bytes, n);
+      EXPECT_EQ(list[0].state, SessionState::kDamaged);
+      EXPECT_EQ(list[0].n_tokens, 0);
+      EXPECT_EQ(store->size_bytes(), n);
+      ASSERT_TRUE(store->erase(*id)) << n;
+      EXPECT_EQ(store->size_bytes(), 0u);
+    }
+  }
+  EXPECT_TRUE(open(good.size())->save(tokens_, 10, sources(), std::nullopt));
+}
+
 TEST_F(SessionStoreTest, ARenamedOrForeignFileIsLeftAlone) {
   const auto id = open()->save(tokens_, 10, sources(), std::nullopt);
   ASSERT_TRUE(id);
   const SessionId other = new_session_id();
   std::filesystem::rename(file_of(*id), file_of(other));
   EXPECT_NE(refusal(other).find("it is that of session " + to_hex(*id)), std::string::npos) << refusal(other);
-  EXPECT_TRUE(open()->list().empty());
+  ASSERT_EQ(open()->list().size(), 1u);
+  EXPECT_EQ(open()->list()[0].state, SessionState::kDamaged);
+  EXPECT_TRUE(open()->erase(other));
   testing::write_file(file_of(*id), "somebody's");
+  EXPECT_TRUE(open()->list().empty());
+  EXPECT_EQ(open()->size_bytes(), 0u) << "what can't be erased isn't counted";
   EXPECT_NE(refusal(*id).find("expected a file of ferrox"), std::string::npos);
   EXPECT_EQ(open()->erase(*id).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(open()->save(tokens_, 10, sources(), *id).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(testing::read_file(file_of(*id)), "somebody's");
 }
 
+// S11: an id is 32 digits and nothing else, so that none can be a path.
 TEST_F(SessionStoreTest, IdsAreRandomAndReadStrictly) {
   std::set<std::string> seen;
   for (int i = 0; i < 1'000; ++i) {
@@ -196,10 +227,35 @@ TEST_F(SessionStoreTest, IdsAreRandomAndReadStrictly) {
 TEST_F(SessionStoreTest, AnotherProcessThatSavesIsNamed) {
   const auto store = open();
   auto writer = std::move(*Folder::open(folder_ / "sessions"));
-  ASSERT_TRUE(writer.try_lock());
-  EXPECT_EQ(store->save(tokens_, 10, sources(), std::nullopt).error().code, ErrorCode::kUnavailable);
+  ASSERT_TRUE(writer.lock());
+  const Error busy = store->save(tokens_, 10, sources(), std::nullopt).error();
+  EXPECT_EQ(busy.code, ErrorCode::kUnavailable);
+  EXPECT_NE(busy.message.find("another process writes here"), std::string::npos) << busy.message;
   writer.unlock();
   EXPECT_TRUE(store->save(tokens_, 10, sources(), std::nullopt));
+}
+
+TEST_F(SessionStoreTest, AFolderThatWasRemovedIsNamed) {
+  const auto store = open();
+  const auto id = store->save(tokens_, 10, sources(), std::nullopt);
+  ASSERT_TRUE(id);
+  std::filesystem::remove_all(folder_ / "sessions");
+  const Error gone = store->save(tokens_, 10, sources(), std::nullopt).error();
+  EXPECT_EQ(gone.code, ErrorCode::kIo);
+  EXPECT_EQ(gone.message, fmt::format("sessions: {}: the folder was removed; the next start makes it again",
+                                      (folder_ / "sessions").string()));
+  EXPECT_EQ(store->open_session(*id).error().code, ErrorCode::kNotFound);
+  EXPECT_TRUE(store->list().empty());
+  EXPECT_TRUE(open()->save(tokens_, 10, sources(), std::nullopt)) << "the next start";
+}
+
+TEST_F(SessionStoreTest, ALockThatCantBeMadeIsntAnotherProcess) {
+  const auto store = open();
+  std::filesystem::remove(folder_ / "sessions" / "writer.lock");
+  std::filesystem::create_directory(folder_ / "sessions" / "writer.lock");
+  const Error refused = store->save(tokens_, 10, sources(), std::nullopt).error();
+  EXPECT_EQ(refused.code, ErrorCode::kIo);
+  EXPECT_NE(refused.message.find("writer.lock: can't make: Is a directory"), std::string::npos) << refused.message;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -114,6 +115,34 @@ TEST(TierIndex, ALostParentLeavesOrphansThatItFindsAgain) {
   books.insert(pages[1], 1);
   books.index.check_integrity();
   EXPECT_EQ(books.first_to_go(), pages[2].key);
+}
+
+// Names of files say who continues whom: in a circle nobody would ever be a leaf.
+TEST(TierIndex, CirclesAreOpenedSoThatEveryEntryCanGo) {
+  std::minstd_rand random(8);
+  for (int round = 0; round < 300; ++round) {
+    Books books(100);
+    std::vector<TestEntry> all = testing::chain_of(testing::test_root(), 1, 2 + static_cast<int>(random() % 7));
+    for (TestEntry& entry : all) {
+      if (random() % 3 == 0) entry.parent = all[random() % all.size()].key;  // its own as well
+    }
+    all.front().parent = all.back().key;
+    std::shuffle(all.begin(), all.end(), random);
+    for (const TestEntry& entry : all) {
+      books.insert(entry, 1);
+      books.index.check_integrity();
+      if (random() % 4 == 0) {
+        books.erase(entry.key);
+        books.insert(entry, 1);
+      }
+    }
+    for (size_t n = all.size(); n > 0; --n) {
+      ASSERT_EQ(books.index.n_entries(), n);
+      ASSERT_NE(books.index.least_valuable(), nullptr);
+      books.erase(books.first_to_go());
+      books.index.check_integrity();
+    }
+  }
 }
 
 // Entries of a random forest come, are used and go; the twin is a map that is walked for each question.

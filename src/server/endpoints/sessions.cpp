@@ -1,4 +1,4 @@
-// GET /v1/sessions: which conversations are saved?
+// GET /v1/sessions: which conversations are saved, and which files count against the budget beside them?
 #include "server/app.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
@@ -11,7 +11,7 @@ HttpResponse list(App& app) {
   const ApiResult<Sessions*> sessions = sessions_of(app);
   if (!sessions) return error_response(sessions.error());
   Json json = {{"object", "list"}, {"data", Json::array()}};
-  for (const SessionSummary& session : (*sessions)->list()) json["data"].push_back(session_json(session));
+  for (const SessionSummary& session : (*sessions)->list()) json["data"].push_back(listed_session_json(session));
   HttpResponse response;
   response.body = dump_json(json);
   return response;
@@ -33,7 +33,7 @@ extern const Endpoint endpoint_sessions{
     .method = "GET",
     .path = "/v1/sessions",
     .access = Access::kKey,
-    .summary = "Lists saved conversations, newest first",
+    .summary = "Lists saved conversations, newest first, those of other models and damaged ones as well",
     .handle = handle,
 };
 
