@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <random>
 
@@ -135,16 +136,23 @@ TEST(PrefixArchive, ARequestThatKeepsOutLeavesNothing) {
   EXPECT_TRUE(testing::files_in(folder.path(), ".page1").empty());
 }
 
+/// Runs test(archive) on the engine thread, with an archive of its own beside the rig's store.
+void with_archive(Rig& rig, const RigShape& shape, const std::function<void(std::unique_ptr<PrefixArchive>)>& test) {
+  std::promise<void> done;
+  ASSERT_TRUE(rig.loop->post([&](KvMemory& memory) {
+    test(Rig::archive_of(shape, memory));
+    done.set_value();
+  }));
+  done.get_future().wait();
+}
+
 /// With no time left nothing is waited for: neither copies that wait to be made nor such that wait to be written.
 TEST(PrefixArchive, TheEndIsBoundedAndSaysWhatItCost) {
+  const TempFolder folder;
   Rig rig;
   const GenerationRequest request = make_request(random_prompt(43, 1), 6);
   cached_tokens(rig, request);
-  std::promise<void> done;
-  ASSERT_TRUE(rig.loop->post([&](KvMemory& memory) {
-    const TempFolder folder;
-    RigShape shape = on_disk(kKinds[0], folder);
-    auto archive = Rig::archive_of(shape, memory);
+  with_archive(rig, on_disk(kKinds[0], folder), [&](std::unique_ptr<PrefixArchive> archive) {
     testing::HangingDisk disk(folder.path());
     archive->keep("", request.prompt);
     archive->work();
@@ -159,9 +167,7 @@ TEST(PrefixArchive, TheEndIsBoundedAndSaysWhatItCost) {
     EXPECT_GE(archive->stats().disk.n_dropped, 9u) << "of ten pages one may be under way";
     disk.release();
     archive.reset();
-    done.set_value();
-  }));
-  done.get_future().wait();
+  });
 }
 
 TEST(PrefixArchive, AnEndInTimeWritesAllThatWaits) {
@@ -169,16 +175,51 @@ TEST(PrefixArchive, AnEndInTimeWritesAllThatWaits) {
   Rig rig;
   const GenerationRequest request = make_request(random_prompt(43, 1), 6);
   cached_tokens(rig, request);
-  std::promise<void> done;
-  ASSERT_TRUE(rig.loop->post([&](KvMemory& memory) {
-    const auto archive = Rig::archive_of(on_disk(kKinds[0], folder), memory);
+  with_archive(rig, on_disk(kKinds[0], folder), [&](const std::unique_ptr<PrefixArchive>& archive) {
     archive->keep("", request.prompt);
     archive->finish();
     EXPECT_EQ(archive->stats().disk.n_stored, 10u);
     EXPECT_EQ(archive->stats().disk.n_dropped, 0u);
-    done.set_value();
-  }));
-  done.get_future().wait();
+  });
+}
+
+TEST(PrefixArchive, CopiesWaitWhileStagingIsFull) {
+  Rig rig;
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+  cached_tokens(rig, request);
+  uint64_t bytes_of_all = 0;
+  for (const bool is_small : {false, true}) {
+    const TempFolder folder;
+    RigShape shape = on_disk(kKinds[0], folder);
+    if (is_small) shape.tiers.staging_bytes = bytes_of_all / 10;  // one of ten pages
+    with_archive(rig, shape, [&](std::unique_ptr<PrefixArchive> archive) {
+      testing::HangingDisk disk(folder.path());
+      archive->keep("", request.prompt);
+      archive->work();
+      bytes_of_all = archive->stats().staged_bytes;
+      archive->keep("", request.prompt);
+      EXPECT_EQ(archive->has_work(), !is_small);
+      disk.release();
+      archive->tiers().flush();
+      EXPECT_TRUE(archive->has_work());
+      archive.reset();
+    });
+  }
+}
+
+TEST(PrefixArchive, NothingIsCopiedBehindAPageThatWasDropped) {
+  const TempFolder folder;
+  Rig rig;
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+  cached_tokens(rig, request);
+  RigShape shape = on_disk(kKinds[0], folder);
+  shape.tiers.disk_bytes = 1;
+  with_archive(rig, shape, [&](const std::unique_ptr<PrefixArchive>& archive) {
+    archive->keep("", request.prompt);
+    archive->work();
+    EXPECT_FALSE(archive->has_work());
+    EXPECT_EQ(archive->stats().disk.n_dropped, 1u);
+  });
 }
 
 /// Whatever is done to the files, answers are the judge's, and what is before the damage is still reused.
@@ -223,6 +264,35 @@ TEST(PrefixArchive, WhatComesBeforeTheDamageIsReused) {
   }
   Rig rig(shape);
   EXPECT_EQ(cached_tokens(rig, request), 6 * 4);
+}
+
+/// Two pages are lost: whoever needs window rows or a state goes on where an earlier prompt left them.
+TEST(PrefixArchive, WhatIsMissingIsntAskedForAndWhatComesBeforeItIs) {
+  for (const KindOfModel& kind : kKinds) {
+    SCOPED_TRACE(fmt::format("window {}, state {}", kind.window, kind.state == FakeModel::State::kRecurrent));
+    const TempFolder folder;
+    const RigShape shape = on_disk(kind, folder);
+    const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+    const std::vector<int32_t> start(request.prompt.begin(), request.prompt.begin() + 25);
+    {
+      Rig rig(shape);
+      cached_tokens(rig, make_request(start, 1));
+      cached_tokens(rig, request);
+    }
+    PageKey key;
+    key.bytes.front() = shape.model_identity;
+    key = root_key(std::as_bytes(std::span(key.bytes)), {});
+    for (size_t i = 0; i < 10; ++i) {
+      key = next_key(key, std::span(request.prompt).subspan(4 * i, 4));
+      for (const auto& path : testing::files_in(folder.path(), ".page1")) {
+        if (i >= 8 && path.filename().string().starts_with(to_hex(key))) std::filesystem::remove(path);
+      }
+    }
+    Rig rig(shape);
+    const int64_t by_pages = kind.window == 0 ? 32 : 24;
+    EXPECT_EQ(cached_tokens(rig, request), kind.state == FakeModel::State::kNone ? by_pages : 25);
+    EXPECT_EQ(rig.loop->tier_stats()->disk.n_io_errors, 0u);
+  }
 }
 
 /// Conversations that branch over two tiers and a store that holds few of them, stopped and started again.

@@ -163,6 +163,10 @@ TEST_F(PrefixTiersTest, StatesAreFoundByTheTokensThatTheyFollow) {
     EXPECT_FALSE(tiers->find_state(keys, tokens, 0));
     EXPECT_EQ(load(*tiers, states[2], kStatePart), LoadOutcome::kGood);
   }
+  const auto tiers = open(1 << 16, 1 << 20);  // memory has a short one, the disk all
+  put_all(*tiers, std::span(states).first(1), kStatePart);
+  EXPECT_EQ(tiers->find_state(keys, tokens, 99)->n_tokens, 10);
+  EXPECT_EQ(tiers->find_state(keys, tokens, 3)->n_tokens, 1);
 }
 
 TEST_F(PrefixTiersTest, MorePartsReplaceFewerOnDisk) {
