@@ -99,7 +99,8 @@ EngineLoopOptions loop_options(const EngineOptions& options, const MemoryQuestio
           .max_queue = std::max(0, options.max_queue),
           .default_max_tokens = options.default_max_tokens,
           .default_timeout_ms = options.default_timeout_ms,
-          .call_opener = call_opener};
+          .call_opener = call_opener,
+          .max_gap_ms = options.max_gap_ms};
 }
 
 std::string end_token_names(const Vocabulary& vocabulary) {

@@ -46,6 +46,7 @@ struct EngineOptions {
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;
   int64_t default_timeout_ms = 0;  ///< longest wait for admission; 0: no limit
+  int64_t max_gap_ms = 250;        ///< between two tokens of who generates, while prompts load; 0: no limit
   std::function<void(double fraction)> on_load_progress;
 };
 

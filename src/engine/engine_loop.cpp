@@ -19,6 +19,7 @@ EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<
       n_pages_total_(std::accumulate(kv_->terms().n_pages.begin(), kv_->terms().n_pages.end(), int64_t{0})),
       threads_(options.n_threads),
       batch_(model.shape().n_vocab, options.n_parallel),
+      pace_(options.max_gap_ms, options.batch_rows),
       slots_(static_cast<size_t>(std::max(options.n_parallel, 0))),
       inbox_(options.n_parallel, options.max_queue) {
   CHECK(options_.n_parallel >= 1 && options_.n_parallel <= options_.batch_rows, "a step has a row for every request");
@@ -317,10 +318,13 @@ void EngineLoop::step() {
   std::vector<SequenceWork> work;
   work.reserve(running_.size());
   for (const auto& request : running_) work.push_back(request->work());
-  const std::vector<StepPart> parts = plan_step(work, options_.batch_rows);
+  const std::vector<StepPart> parts = plan_step(work, options_.batch_rows, pace_.most_rows());
   batch_.clear();
   for (const StepPart& part : parts) batch_.add(*running_[static_cast<size_t>(part.sequence)], part.n_rows);
+  const TimePoint start = Clock::now();
   model_.forward(batch_.batch(), kv_->layers(), threads_, batch_.all_logits());
+  pace_.record(static_cast<int64_t>(batch_.batch().tokens.size()),
+               std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   ++n_steps_;
   apply_cancellations();
   take_results(parts);

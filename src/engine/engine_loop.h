@@ -18,6 +18,7 @@
 #include "kv/request_kv.h"
 #include "nn/model.h"
 #include "sched/admission.h"
+#include "sched/step_pace.h"
 
 namespace ferrox {
 
@@ -30,6 +31,7 @@ struct EngineLoopOptions {
   int64_t default_max_tokens;
   int64_t default_timeout_ms;  ///< 0: no limit
   int32_t call_opener = -1;    ///< the token that opens a tool call, or -1
+  int64_t max_gap_ms = 0;      ///< between two tokens of who generates, while prompts load; 0: no limit
 };
 
 /// The thread owns pages and requests that run, and is the only one that uses the model; all that others touch is in
@@ -95,6 +97,7 @@ class EngineLoop {
   int64_t n_pages_total_;
   ThreadPool threads_;
   StepBatch batch_;
+  StepPace pace_;
   std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission
   std::vector<SlotState> slots_;
   uint64_t n_steps_ = 0;

@@ -6,10 +6,12 @@
 
 namespace ferrox {
 
-std::vector<StepPart> plan_step(std::span<const SequenceWork> running, int32_t max_rows) {
+std::vector<StepPart> plan_step(std::span<const SequenceWork> running, int32_t max_rows, int32_t paced_rows) {
   CHECK(static_cast<size_t>(max_rows) >= running.size(), "a step has a row for every sequence");
   const auto decodes = [](const SequenceWork& work) { return work.phase == SequencePhase::kDecode; };
-  int64_t prompt_rows = max_rows - std::count_if(running.begin(), running.end(), decodes);
+  const int64_t n_decoding = std::count_if(running.begin(), running.end(), decodes);
+  int64_t prompt_rows = max_rows - n_decoding;
+  if (n_decoding > 0) prompt_rows = std::min(prompt_rows, std::max<int64_t>(1, paced_rows - n_decoding));
   std::vector<StepPart> parts;
   parts.reserve(running.size());
   for (size_t i = 0; i < running.size(); ++i) {

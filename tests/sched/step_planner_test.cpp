@@ -29,6 +29,18 @@ TEST(StepPlanner, SeveralPromptsShareAStep) {
   EXPECT_EQ(plan({prompt(3), prompt(2), prompt(9)}, 10), (Parts{{0, 3}, {1, 2}, {2, 5}}));
 }
 
+TEST(StepPlanner, PromptsKeepTheTimeOfThoseThatDecode) {
+  const std::vector<SequenceWork> running = {prompt(100), kDecoding, prompt(3), kDecoding};
+  const auto paced = [&](int32_t rows) {
+    Parts out;
+    for (const StepPart& part : plan_step(running, 64, rows)) out.emplace_back(part.sequence, part.n_rows);
+    return out;
+  };
+  EXPECT_EQ(paced(20), (Parts{{0, 18}, {1, 1}, {3, 1}}));
+  EXPECT_EQ(paced(1), (Parts{{0, 1}, {1, 1}, {3, 1}})) << "prompts go on, however slow a step is";
+  EXPECT_EQ(plan_step(std::vector{prompt(100)}, 64, 20).front().n_rows, 64) << "nobody waits for a token";
+}
+
 TEST(StepPlanner, NothingRunsNothingPlanned) { EXPECT_TRUE(plan({}, 8).empty()); }
 
 TEST(StepPlanner, EveryRandomScheduleEndsAndNobodyStarves) {

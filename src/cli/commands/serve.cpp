@@ -73,6 +73,8 @@ ExitCode run(const Arguments& arguments) {
 constexpr OptionRow<EngineOptions> kCapacityRows[] = {
     {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"},
     {"--max-queue", &EngineOptions::max_queue, 0, 1 << 20, "most requests that wait"},
+    {"--max-gap-ms", &EngineOptions::max_gap_ms, 0, 1e9,
+     "most milliseconds between two tokens of an answer while prompts of others load; 0: no limit"},
     {"-n,--predict,--n-predict,--default-max-tokens", &EngineOptions::default_max_tokens, -1, 1e12,
      "tokens of an answer without a limit"},
 };
