@@ -194,13 +194,13 @@ TEST(Sessions, NamesOfFilesAreNoIds) {
                                 std::string("writer.lock"), std::string(32, 'A'), std::string(4096, '0')}) {
     EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", id}}).status, 400) << id;
     EXPECT_EQ(rig.call("POST", "/slots/0?action=restore", {{"filename", id}}).status, 400) << id;
-    if (!id.empty()) EXPECT_EQ(rig.call("POST", "/slots/0?action=save", {{"filename", id}}).status, 400) << id;
+    if (id.empty()) continue;  // none: the server chooses
+    EXPECT_EQ(rig.call("POST", "/slots/0?action=save", {{"filename", id}}).status, 400) << id;
   }
   for (const char* const id :
-       {"..%2Fa", "%2e%2e%2fa", "..%5Ca", "a%00b", "con", "00000000000000000000000000000000%00"}) {
+       {"../a", "..%2Fa", "%2e%2e%2fa", "..%5Ca", "a%00b", "con", "00000000000000000000000000000000%00"}) {
     EXPECT_EQ(rig.call("DELETE", std::string("/v1/sessions/") + id).status, 400) << id;
   }
-  EXPECT_EQ(rig.call("DELETE", "/v1/sessions/../a").status, 404) << "no such path";
   EXPECT_EQ(testing::read_file(outside), "FXSESSN1 outside");
   EXPECT_EQ(testing::files_in(folder / "kv" / "sessions"), files_before);
 }
