@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <thread>
 
 #include "server/server_rig.h"
 #include "support/file_bytes.h"
+#include "support/hanging_disk.h"
 #include "support/temp_folder.h"
+#include "tier/session_file.h"
 
 namespace ferrox {
 namespace {
@@ -35,6 +38,57 @@ Json question() {
 }
 
 int64_t session_cached_tokens(const Json& answer) { return answer["usage"]["prompt_tokens_details"]["cached_tokens"]; }
+
+std::filesystem::path file_of(const TempFolder& folder, const std::string& id) {
+  return folder / "kv" / "sessions" / (id + ".session1");
+}
+
+/// A store of some 1,600 positions.
+void make_small(RigOptions& options) {
+  options.engine.context_length = 512;
+  options.engine.kv_bytes = uint64_t{2} << 20;
+}
+
+Json prompt_of(int token, int n_tokens) { return {{"prompt", std::vector<int>(static_cast<size_t>(n_tokens), token)}}; }
+
+/// Asks for one token behind a prompt and saves it.
+std::string saved_id(const ServerRig& rig, Json prompt) {
+  const Json saved = prompt;
+  prompt["max_tokens"] = 1;
+  EXPECT_EQ(rig.complete(prompt).status, 200);
+  return parse_json(rig.call("POST", "/v1/sessions", saved).body).value()["id"];
+}
+
+/// What the store keeps; the tiers' thread may still be writing.
+Json cached_in_store(const ServerRig& rig) {
+  Json cache = parse_json(rig.call("GET", "/v1/cache").body).value();
+  cache.erase("tiers");
+  return cache;
+}
+
+/// What the tiers may take of the disk.
+uint64_t tier_budget(const ServerRig& rig) {
+  return parse_json(rig.call("GET", "/v1/cache").body).value()["tiers"]["disk"]["budget_bytes"];
+}
+
+/// Until so many of the tiers' files are written at least, and no more waits for that.
+void wait_for_files(const ServerRig& rig, int n) {
+  for (;;) {
+    const Json disk = parse_json(rig.call("GET", "/v1/cache").body).value()["tiers"]["disk"];
+    if (disk["entries"] >= n && disk["staged_bytes"] == 0) return;
+  }
+}
+
+/// Changes what a session's file says of it, with all checksums right.
+void rewrite_session(const std::filesystem::path& path, const std::function<void(SessionHeader&)>& change) {
+  std::string bytes = testing::read_file(path);
+  const auto all = std::as_bytes(std::span(bytes));
+  SessionHeader header = *parse_session_header(all.first(announced_header_bytes(all)));
+  change(header);
+  const auto encoded = encode_session_header(header);
+  std::memcpy(bytes.data(), encoded.data(), encoded.size());
+  testing::write_file(path, bytes);
+}
 
 TEST(Sessions, ComeBackOverARestartUnderAnOpaqueId) {
   const TempFolder folder;
@@ -81,10 +135,10 @@ TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
   bytes[bytes.size() - 5] = static_cast<char>(bytes[bytes.size() - 5] ^ 1);
   testing::write_file(path, bytes);
   rig.complete({{"prompt", std::vector<int>(40, 7)}, {"max_tokens", 1}});
-  const std::string before = rig.call("GET", "/v1/cache").body;
+  const Json before = cached_in_store(rig);
   const auto damaged = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
   EXPECT_EQ(damaged.status, 409) << damaged.body;
-  EXPECT_EQ(rig.call("GET", "/v1/cache").body, before) << "a refusal costs no cached page";
+  EXPECT_EQ(cached_in_store(rig), before) << "a refusal costs no cached page";
   for (const Json& body : std::vector<Json>{{{"id", "../../etc/passwd"}}, {{"id", 7}}, {{"name", id}}, Json::array()}) {
     EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", body).status, 400) << body;
   }
@@ -118,6 +172,115 @@ TEST(Sessions, WhatCountsIsListedAndForgottenHoweverDamagedItIs) {
   EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
 }
 
+TEST(Sessions, TokensThatTheModelDoesntHaveAreDamage) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  const std::string id = saved_id(rig, prompt_of(7, 80));
+  for (const int32_t token : {-1, rig.engine->shape().n_vocab}) {
+    rewrite_session(file_of(folder, id), [&](SessionHeader& header) { header.tokens[3] = token; });
+    const auto restored = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+    EXPECT_EQ(restored.status, 409) << restored.body;
+    EXPECT_NE(restored.body.find("expected token ids"), std::string::npos) << restored.body;
+  }
+}
+
+TEST(Sessions, AreRestoredAsFarAsTheyWereComputed) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  const std::string id = saved_id(rig, prompt_of(7, 80));
+  rewrite_session(file_of(folder, id), [](SessionHeader& header) { header.n_rows = 40; });
+  const auto restored = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+  ASSERT_EQ(restored.status, 200) << restored.body;
+  EXPECT_EQ(parse_json(restored.body).value()["tokens"], 40);
+  rewrite_session(file_of(folder, id), [](SessionHeader& header) { header.n_rows = 0; });
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", id}}).status, 409);
+}
+
+TEST(Sessions, TiersHaveWhatTheyLeaveOfTheDisk) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  const uint64_t all = tier_budget(rig);
+  const std::string id = saved_id(rig, prompt_of(7, 80));
+  EXPECT_EQ(tier_budget(rig), all - std::filesystem::file_size(file_of(folder, id)));
+  EXPECT_EQ(rig.call("DELETE", "/v1/sessions/" + id).status, 200);
+  EXPECT_EQ(tier_budget(rig), all);
+}
+
+TEST(Sessions, MoreThanTheStoreHoldsIsRefused) {
+  const TempFolder folder;
+  std::string id;
+  {
+    ServerRig rig(with_folder(folder));
+    id = saved_id(rig, prompt_of(7, 1800));
+  }
+  ServerRig rig(with_folder(folder, make_small));
+  const auto restored = rig.call("POST", "/v1/sessions/restore", {{"id", id}});
+  EXPECT_EQ(restored.status, 400) << restored.body;
+  EXPECT_NE(restored.body.find("device_memory_budget_exceeded"), std::string::npos);
+}
+
+TEST(Sessions, DamageCostsNoCachedPageOfAFullStore) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, make_small));
+  const std::string id = saved_id(rig, prompt_of(7, 200));
+  std::string bytes = testing::read_file(file_of(folder, id));
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  testing::write_file(file_of(folder, id), bytes);
+  EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+  for (int token = 10; rig.engine->status().n_pages_free > 0; ++token) {
+    ASSERT_LT(token, 100) << "a store is full some time";
+    Json prompt = prompt_of(token, 200);
+    prompt["max_tokens"] = 1;
+    EXPECT_EQ(rig.complete(prompt).status, 200);
+  }
+  const Json before = cached_in_store(rig);
+  EXPECT_EQ(rig.call("POST", "/v1/sessions/restore", {{"id", id}}).status, 409);
+  EXPECT_EQ(cached_in_store(rig), before);
+}
+
+/// A disk that hangs keeps a session's pages held: nobody computes over them, and who needs them is told to come again.
+TEST(Sessions, PagesAreHeldUntilTheyAreWritten) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, [](RigOptions& options) {
+    options.engine.context_length = 512;
+    options.engine.kv_bytes = uint64_t{1} << 20;
+  }));
+  const auto n_positions = static_cast<int>(rig.engine->status().n_pages_total) * 32;
+  const std::string other = saved_id(rig, prompt_of(7, n_positions * 6 / 10));
+  EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+  const Json prompt = prompt_of(8, n_positions * 6 / 10);
+  const std::string first = saved_id(rig, prompt);
+  std::string second;
+  {
+    testing::HangingDisk disk(folder / "kv");
+    Json small = prompt_of(9, 64);
+    small["max_tokens"] = 1;
+    EXPECT_EQ(rig.complete(small).status, 200);
+    rig.expect_all_released();
+    std::thread saver([&] { second = parse_json(rig.call("POST", "/v1/sessions", prompt).body).value()["id"]; });
+    rig.wait_for(
+        [](const EngineStatus& status) { return status.n_pages_free + status.n_pages_cached < status.n_pages_total; });
+    const auto busy = rig.call("POST", "/v1/sessions/restore", {{"id", other}});
+    EXPECT_EQ(busy.status, 503) << busy.body;
+    EXPECT_NE(busy.body.find("sessions_busy"), std::string::npos);
+    for (int token = 10; token < 20; ++token) {
+      small = prompt_of(token, 64);
+      small["max_tokens"] = 1;
+      EXPECT_EQ(rig.complete(small).status, 200);
+    }
+    disk.release();
+    saver.join();
+    rig.stop();
+    rig.server.reset();
+    rig.engine.reset();
+  }
+  const auto rows_of = [&](const std::string& id) {
+    const std::string bytes = testing::read_file(file_of(folder, id));
+    return bytes.substr(announced_header_bytes(std::as_bytes(std::span(bytes))));
+  };
+  EXPECT_TRUE(rows_of(first) == rows_of(second));
+}
+
 TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
   const TempFolder folder;
   ServerRig rig(with_folder(folder, [](RigOptions& options) { options.engine.kv_disk_bytes = 20'000; }));
@@ -126,6 +289,26 @@ TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
   EXPECT_EQ(saved.status, 400) << saved.body;
   EXPECT_NE(saved.body.find("device_memory_budget_exceeded"), std::string::npos);
   EXPECT_TRUE(testing::files_in(folder / "kv" / "sessions", ".session1").empty());
+}
+
+TEST(Sessions, ARefusedOneMakesNoPrefixGo) {
+  const TempFolder folder;
+  uint64_t page_bytes = 0;
+  for (const bool is_small : {false, true}) {
+    ServerRig rig(with_folder(folder, [&](RigOptions& options) {
+      if (is_small) options.engine.kv_disk_bytes = page_bytes * 5 / 2;
+    }));
+    Json prompt = prompt_of(is_small ? 8 : 7, 200);
+    const Json asked = prompt;
+    prompt["max_tokens"] = 1;
+    EXPECT_EQ(rig.complete(prompt).status, 200);
+    wait_for_files(rig, is_small ? 2 : 1);
+    const auto pages = testing::files_in(folder / "kv", ".page1");
+    page_bytes = std::filesystem::file_size(pages.front());
+    if (!is_small) continue;
+    EXPECT_EQ(rig.call("POST", "/v1/sessions", asked).status, 400);
+    EXPECT_EQ(testing::files_in(folder / "kv", ".page1"), pages);
+  }
 }
 
 /// Pages that a session holds while its file is written are missed by requests that want all of them, and no more.
