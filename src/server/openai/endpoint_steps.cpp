@@ -50,9 +50,13 @@ ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
   return prepare_completion(parsed, app.engine().tokenizer());
 }
 
+/// No coroutine: the frame of one would hold the lambda, which has no linkage.
+static awaitable<ApiResult<PreparedAnswer>> prepare_on_worker(App& app, const std::string& body) {
+  return app.on_worker([&app, &body] { return prepare_either(app, body); });
+}
+
 awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request) {
-  const ApiResult<PreparedAnswer> prepared =
-      co_await app.on_worker([&app, &body = request.body] { return prepare_either(app, body); });
+  const ApiResult<PreparedAnswer> prepared = co_await prepare_on_worker(app, request.body);
   if (!prepared) co_return prepared.error();
   if (prepared->requests.size() != 1) {
     co_return invalid_request("", fmt::format("expected one conversation, found {}", prepared->requests.size()));
