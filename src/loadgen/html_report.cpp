@@ -62,12 +62,10 @@ std::string table_of_spreads(const Figures& figures) {
   std::string html =
       "<div class=\"wide\"><table>\n<tr><th>milliseconds</th><th>mean</th><th>p50</th><th>p90</th><th>p95</th>"
       "<th>p99</th><th>max</th><th>samples</th></tr>\n";
-  for (const auto& [name, key, spread] : spread_rows(figures)) {
-    html += fmt::format("<tr><td>{}</td>", name);
-    for (const double ms : {spread->mean, spread->p50, spread->p90, spread->p95, spread->p99, spread->max}) {
-      html += fmt::format("<td>{}</td>", format_ms(ms));
-    }
-    html += fmt::format("<td>{}</td></tr>\n", spread->n);
+  for (const SpreadRow& row : spread_rows(figures)) {
+    html += fmt::format("<tr><td>{}</td>", row.name);
+    for (const auto& cell : row.cells()) html += fmt::format("<td>{}</td>", cell);
+    html += "</tr>\n";
   }
   return html + "</table></div>\n";
 }

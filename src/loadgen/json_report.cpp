@@ -68,7 +68,7 @@ std::string json_report(const LoadReport& report) {
                   {"output_tokens", figures.output_tokens},
                   {"output_tokens_per_s", figures.output_per_s},
                   {"output_tokens_are_events", figures.counts_events}};
-  for (const auto& [name, key, spread] : spread_rows(figures)) json[key] = spread_json(*spread);
+  for (const SpreadRow& row : spread_rows(figures)) json[row.key] = spread_json(*row.spread);
   add_details(figures, json);
   ReportJson& requests = json["requests"] = ReportJson::array();
   for (const auto& record : report.records) requests.push_back(record_json(record));

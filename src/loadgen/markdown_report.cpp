@@ -29,10 +29,10 @@ std::string spread_table(const Figures& figures) {
                                  "p50", "p90", "p95", "p99", "max", "samples");
   text += fmt::format("| {:-<14} | {:->7}: | {:->7}: | {:->7}: | {:->7}: | {:->7}: | {:->7}: | {:->7}: |\n", "", "", "",
                       "", "", "", "", "");
-  for (const auto& [name, key, spread] : spread_rows(figures)) {
-    text += fmt::format("| {:<14} | {:>8} | {:>8} | {:>8} | {:>8} | {:>8} | {:>8} | {:>8} |\n", name,
-                        format_ms(spread->mean), format_ms(spread->p50), format_ms(spread->p90), format_ms(spread->p95),
-                        format_ms(spread->p99), format_ms(spread->max), spread->n);
+  for (const SpreadRow& row : spread_rows(figures)) {
+    text += fmt::format("| {:<14} |", row.name);
+    for (const auto& cell : row.cells()) text += fmt::format(" {:>8} |", cell);
+    text += '\n';
   }
   return text;
 }

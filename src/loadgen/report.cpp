@@ -125,6 +125,15 @@ std::vector<SpreadRow> spread_rows(const Figures& figures) {
           {"sent late", "late_ms", &figures.late_ms}};
 }
 
+std::vector<std::string> SpreadRow::cells() const {
+  std::vector<std::string> cells;
+  for (const double ms : {spread->mean, spread->p50, spread->p90, spread->p95, spread->p99, spread->max}) {
+    cells.push_back(spread->n == 0 ? "-" : format_ms(ms));
+  }
+  cells.push_back(std::to_string(spread->n));
+  return cells;
+}
+
 std::string format_ms(double ms) {
   if (!(ms > 0)) return "0";
   const int n_before = static_cast<int>(std::floor(std::log10(ms))) + 1;

@@ -39,6 +39,9 @@ struct SpreadRow {
   const char* name;  ///< for people
   const char* key;   ///< for programs
   const Spread* spread;
+
+  /// Mean, p50, p90, p95, p99, max and the number of samples, for people; "-" for what no sample tells.
+  std::vector<std::string> cells() const;
 };
 
 std::vector<SpreadRow> spread_rows(const Figures& figures);

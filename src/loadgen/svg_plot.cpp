@@ -19,6 +19,9 @@ constexpr double kBelow = 34;  // for marks under the axis
 constexpr double kPlotHeight = 220;
 constexpr size_t kMostPoints = 600;
 
+/// Events that came in one read have no time between them: an axis that showed it would show nothing else.
+constexpr double kMostSpread = 1e4;
+
 std::string svg_begin(double height, const std::string& title) {
   return fmt::format("<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n", kWidth, height,
                      html_text(title));
@@ -94,7 +97,7 @@ void add_request(std::string& svg, const RequestRecord& record, const LinearAxis
 std::string svg_distribution(std::vector<double> samples, std::optional<double> limit_ms, const std::string& title) {
   std::sort(samples.begin(), samples.end());
   const double bottom = kTop + kPlotHeight;
-  const LogAxis axis(samples.front(), samples.back(), kLeft, kRight);
+  const LogAxis axis(std::max(samples.front(), samples.back() / kMostSpread), samples.back(), kLeft, kRight);
   const auto height_of = [&](double share) { return bottom - share * kPlotHeight; };
   std::string svg = svg_begin(bottom + kBelow, title) + time_marks(axis, kTop, bottom, 1, "milliseconds");
   for (const int percent : {0, 25, 50, 75, 90, 100}) {

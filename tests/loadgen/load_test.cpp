@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <csignal>
 
 #include "loadgen/fake_server.h"
 #include "loadgen/figures.h"
@@ -213,6 +213,28 @@ TEST(Load, DroppedRequestsAreThePlannedOnes) {
     const RequestRecord& record = result->records[i];
     EXPECT_EQ(record.outcome, drop_after ? Outcome::kCancelled : Outcome::kOk);
     EXPECT_EQ(record.output_tokens(), static_cast<int64_t>(drop_after.value_or(8)));
+  }
+}
+
+TEST(Load, AnInterruptDropsWhatRunsAndSkipsTheRest) {
+  for (const bool open_loop : {false, true}) {
+    std::atomic<size_t> n_requests = 0;
+    FakeServer server([&](const std::string&) {
+      if (++n_requests == 3) ::kill(::getpid(), SIGINT);
+      return Script{kStreamHead + text_event("one"), Afterwards::kKeepOpen};
+    });
+    LoadOptions options = load_of(server);
+    options.handle_signals = true;
+    if (open_loop) {
+      options.arrivals = ArrivalOptions{ArrivalKind::kConstant, 1e-4, 1};  // the second arrival is hours away
+      n_requests = 2;
+    }
+    const auto result = run_load(options, Scenario(few_requests()));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->was_interrupted);
+    const Figures figures = figures_of(result->records, {});
+    EXPECT_EQ(figures.n_of(Outcome::kCancelled), open_loop ? 1u : 3u);
+    EXPECT_EQ(figures.n_of(Outcome::kSkipped), kRequests - figures.n_of(Outcome::kCancelled));
   }
 }
 

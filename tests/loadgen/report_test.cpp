@@ -166,6 +166,7 @@ TEST(Report, ARunOfNothingHasPagesToo) {
   const LoadReport report = make_report({}, {}, {1.0, 1.0}, nothing);
   EXPECT_THAT(html_report(report), HasSubstr("no samples"));
   EXPECT_THAT(markdown_report(report), HasSubstr("| skipped "));
+  EXPECT_THAT(markdown_report(report), HasSubstr("| first token    |        - |"));
   EXPECT_EQ(nlohmann::json::parse(json_report(report))["ttft_ms"]["n"], 0);
 }
 

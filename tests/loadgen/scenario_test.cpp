@@ -58,6 +58,15 @@ TEST(Scenario, TheSameSeedGivesTheSameAndAnotherOneOthers) {
   }
 }
 
+TEST(Scenario, AnotherShapeAsksOtherWords) {
+  ScenarioOptions options = options_of(ScenarioKind::kDistinct);
+  options.prompt_words = {20, 20};
+  const auto shorter = all_turns(Scenario(options));
+  options.prompt_words = {30, 30};
+  const auto longer = all_turns(Scenario(options));
+  for (size_t i = 0; i < shorter.size(); ++i) EXPECT_FALSE(longer[i].text.starts_with(shorter[i].text.substr(0, 40)));
+}
+
 TEST(Scenario, PromptsHaveTheLengthAskedForAndDiffer) {
   std::set<std::string> texts;
   std::set<size_t> lengths;
