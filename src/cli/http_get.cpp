@@ -10,6 +10,8 @@
 
 #include <chrono>
 
+#include "base/http_url.h"
+
 namespace ferrox {
 namespace {
 
@@ -18,29 +20,9 @@ namespace http = beast::http;
 
 constexpr std::chrono::seconds kPatience{30};
 
-struct Address {
-  std::string host;
-  std::string port;
-};
-
-Result<Address> parse_url(const std::string& url) {
-  constexpr std::string_view kScheme = "http://";
-  std::string_view rest = url;
-  if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
-  if (rest.ends_with('/')) rest.remove_suffix(1);
-  const size_t colon = rest.rfind(':');
-  const bool has_port = colon != std::string_view::npos && rest.find(']', colon) == std::string_view::npos;
-  std::string_view host = rest.substr(0, has_port ? colon : rest.size());
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty() || host.find_first_of("/?#@") != std::string_view::npos) {
-    return make_error(ErrorCode::kInvalidArgument, "--url: expected http://host:port, found '{}'", url);
-  }
-  return Address{std::string(host), has_port ? std::string(rest.substr(colon + 1)) : "80"};
-}
-
-http::request<http::empty_body> make_request(const Address& address, const std::string& path, const std::string& key) {
+http::request<http::empty_body> make_request(const HttpUrl& url, const std::string& path, const std::string& key) {
   http::request<http::empty_body> request{http::verb::get, path, 11};
-  request.set(http::field::host, address.host);
+  request.set(http::field::host, url.authority());
   request.set(http::field::connection, "close");
   if (!key.empty()) request.set(http::field::authorization, "Bearer " + key);
   return request;
@@ -49,7 +31,10 @@ http::request<http::empty_body> make_request(const Address& address, const std::
 }  // namespace
 
 Result<std::string> http_get(const std::string& url, const std::string& path, const std::string& key) {
-  TRY_ASSIGN(const Address address, parse_url(url));
+  TRY_ASSIGN(const HttpUrl address, parse_http_url("--url", url));
+  if (!address.path.empty()) {
+    return make_error(ErrorCode::kInvalidArgument, "--url: expected http://host:port, found '{}'", url);
+  }
   boost::asio::io_context io;
   beast::tcp_stream stream(io);
   beast::flat_buffer buffer;

@@ -24,7 +24,7 @@ std::string overview() {
   std::string text = fmt::format("ferrox {}: runs language models in GGUF files on this machine's CPU\n\n", kVersion);
   text += "usage: ferrox COMMAND [options]     ferrox COMMAND --help tells a command's options\n\n";
   for (auto command = all_command; *command != nullptr; ++command) {
-    text += fmt::format("  {:<10} {}\n", (*command)->name, (*command)->help);
+    text += fmt::format("  {:<11} {}\n", (*command)->name, (*command)->help);
   }
   return text + "\nexit codes: 0 success, 1 the work failed, 2 the command line was wrong, 130 interrupted\n";
 }
