@@ -32,6 +32,7 @@ const SseCase kSseCases[] = {
     {"comments", ": waiting\n\n:\n\ndata: a\n: in between\n\n", {"a"}},
     {"no blank", "data:a\n\ndata:  b\n\n", {"a", " b"}},
     {"several lines", "data: a\ndata: b\ndata:\n\n", {"a\nb\n"}},
+    {"several lines with CRLF", "data: a\r\ndata: b\r\n\r\n", {"a\nb"}},
     {"other fields", "event: token\nid: 3\nretry: 10\ndata: a\nfoo\n\nevent: end\n\n", {"a"}},
     {"done", "data: {\"x\": \"y: z\"}\n\ndata: [DONE]\n\n", {"{\"x\": \"y: z\"}", "[DONE]"}},
     {"no end", "data: a\n\ndata: [DONE]", {"a", "[DONE]"}},
