@@ -201,12 +201,12 @@ void EngineLoop::apply_cancellations() {
 }
 
 void EngineLoop::run_jobs() {
+  if (PrefixPins* const pins = kv_->pins()) pins->expire(Clock::now());
   for (const RequestInbox::Job& job : inbox_.take_jobs()) job(*kv_);
 }
 
 /// In their order; whoever has the time to wait for a prefix that is being computed lets others pass.
 void EngineLoop::admit(TimePoint now) {
-  if (PrefixPins* const pins = kv_->pins()) pins->expire(now);
   bool is_blocked = false;
   for (const RequestId first : inbox_.waiting()) {
     Choices& choices = inbox_.waiting_choices(first);

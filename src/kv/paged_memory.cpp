@@ -61,13 +61,24 @@ std::unique_ptr<RequestKv> PagedMemory::take_fresh(const KvDemand& demand, int64
   return request;
 }
 
+/// Where a pinned prefix of the prompt ends others will go on: a window or a state is kept there.
+void PagedMemory::expect_pins(const KvDemand& demand, RequestKv& request) {
+  for (const PrefixPin& pin : cache_->pins().list(demand.space)) {
+    const auto n = static_cast<int64_t>(pin.tokens.size());
+    if (pin.space != demand.space || common_length(pin.tokens, demand.prompt) < n) continue;
+    if (n > request.length()) request.expect_branch(n);
+  }
+}
+
 std::unique_ptr<RequestKv> PagedMemory::take(const KvDemand& demand) {
   if (!cache_ || demand.prompt.empty()) return take_fresh(demand, 0);
   const PrefixMatch match = cache_->match(demand.space, demand.prompt);
   std::unique_ptr<RequestKv> request;
   if (match.n_usable > 0) request = take_behind(match, demand);
   if (!request) request = take_fresh(demand, match.n_common);  // a match that leaves no room beside it is given up
-  if (request) cache_->count_query(demand.n_prompt, request->n_reused());
+  if (!request) return nullptr;
+  expect_pins(demand, *request);
+  cache_->count_query(demand.n_prompt, request->n_reused());
   return request;
 }
 

@@ -47,6 +47,7 @@ class PagedMemory : public KvMemory {
   PagedMemory(PagedStore store, const KvTerms& terms, PrefixCaching caching);
   bool make_room(std::span<const int64_t> n);
   std::unique_ptr<RequestKv> take_behind(const PrefixMatch& match, const KvDemand& demand);
+  void expect_pins(const KvDemand& demand, RequestKv& request);
   std::unique_ptr<RequestKv> take_fresh(const KvDemand& demand, int64_t n_common);
 
   PagedStore store_;

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace ferrox {
+namespace {
+
+/// Tokens of the pin behind which a longer prompt goes on.
+int64_t n_usable(const PrefixTree& tree, const PrefixPin& pin) {
+  return tree.match(pin.space, pin.tokens, static_cast<int64_t>(pin.tokens.size())).n_usable;
+}
+
+}  // namespace
 
 Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_t> tokens,
                                   std::optional<PrefixPin::Time> end) {
@@ -22,8 +30,9 @@ Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_
     pin = std::prev(pins_.end());
   }
   pin->end = end;
+  tree_.pin(pin->id, space, whole);
   PrefixPin added = *pin;
-  added.n_cached = tree_.pin(pin->id, space, whole);
+  added.n_cached = n_usable(tree_, added);
   return added;
 }
 
@@ -40,7 +49,7 @@ std::vector<PrefixPin> PrefixPins::list(std::string_view spaces) const {
   for (const PrefixPin& pin : pins_) {
     if (!pin.space.starts_with(spaces)) continue;
     pins.push_back(pin);
-    pins.back().n_cached = tree_.kept(pin.space, pin.tokens).n_tokens;
+    pins.back().n_cached = n_usable(tree_, pin);
   }
   return pins;
 }

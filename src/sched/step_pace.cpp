@@ -5,6 +5,9 @@
 namespace ferrox {
 namespace {
 
+/// Of the limit: steps of one size don't all take the same time.
+constexpr double kAim = 0.9;
+
 /// Of the way to what surely fits: a quick step may have been luck.
 constexpr double kWeightOfFaster = 0.4;
 
@@ -20,7 +23,7 @@ int32_t StepPace::most_rows() const { return static_cast<int32_t>(rows_); }
 
 void StepPace::record(int64_t n_rows, double ms) {
   if (max_gap_ms_ == 0 || n_rows < 1 || ms <= 0) return;
-  const double fitting = static_cast<double>(n_rows) * max_gap_ms_ / ms;
+  const double fitting = static_cast<double>(n_rows) * kAim * max_gap_ms_ / ms;
   if (ms > max_gap_ms_) {
     rows_ = std::min(rows_, fitting);
   } else if (fitting > rows_) {

@@ -11,7 +11,7 @@ std::vector<StepPart> plan_step(std::span<const SequenceWork> running, int32_t m
   const auto decodes = [](const SequenceWork& work) { return work.phase == SequencePhase::kDecode; };
   const int64_t n_decoding = std::count_if(running.begin(), running.end(), decodes);
   int64_t prompt_rows = max_rows - n_decoding;
-  if (n_decoding > 0) prompt_rows = std::min(prompt_rows, std::max<int64_t>(1, paced_rows - n_decoding));
+  if (n_decoding > 0) prompt_rows = std::min(prompt_rows, std::max<int64_t>(kLeastPromptRows, paced_rows - n_decoding));
   std::vector<StepPart> parts;
   parts.reserve(running.size());
   for (size_t i = 0; i < running.size(); ++i) {

@@ -21,10 +21,13 @@ struct StepPart {
   int32_t n_rows;
 };
 
+/// Of prompts in a step, whatever time that takes: who waits for a first token isn't left out.
+inline constexpr int32_t kLeastPromptRows = 16;
+
 /// Plans at most max_rows rows: one row of every decoding sequence, then prompt rows, oldest sequence first, of as
-/// many prompts as fit. While somebody decodes, prompts leave it at paced_rows rows with the decoding ones, and at one
-/// row at least. Parts come in the order of `running`, which is the order of admission. Needs max_rows >= the number of
-/// sequences, so that nobody is left out for ever.
+/// many prompts as fit. While somebody decodes, prompts leave it at paced_rows rows with the decoding ones, but go
+/// on by kLeastPromptRows. Parts come in the order of `running`, which is the order of admission. Needs max_rows >= the
+/// number of sequences, so that nobody is left out for ever.
 std::vector<StepPart> plan_step(std::span<const SequenceWork> running, int32_t max_rows, int32_t paced_rows);
 inline std::vector<StepPart> plan_step(std::span<const SequenceWork> running, int32_t max_rows) {
   return plan_step(running, max_rows, max_rows);

@@ -28,7 +28,7 @@ std::optional<uint64_t> parse_pin_id(const std::string& text) {
   uint64_t id = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + kPrefix.size(), end, id);
-  if (error != std::errc() || rest != end) return std::nullopt;
+  if (error != std::errc() || rest != end || text[kPrefix.size()] == '0') return std::nullopt;
   return id;
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/random_prompt.h"
+#include "kv/prefix_pins.h"
 #include "support/gate.h"
 #include "support/loop_rig.h"
 
@@ -290,6 +291,35 @@ TEST(PrefixSharing, RandomSchedulesGiveTheJudgesAnswers) {
       }
       rig.expect_at_rest();
     }
+  }
+}
+
+/// What is pinned can be gone on behind, whatever kind of model it is, when all else had to go.
+TEST(PrefixSharing, APinKeepsAPlaceToGoOnFrom) {
+  for (const RigShape& shape : std::vector<RigShape>{
+           {.n_pages = 40},
+           {.n_pages = 40, .window = 6},
+           {.n_pages = 40, .state = FakeModel::State::kRecurrent, .n_states = 6},
+       }) {
+    Rig rig(shape);
+    const std::vector<int32_t> prefix = random_prompt(30, 1);
+    std::promise<int64_t> n_pinned;
+    ASSERT_TRUE(rig.loop->post([&](KvMemory& kv) {
+      n_pinned.set_value(static_cast<int64_t>(kv.pins()->add("", prefix, std::nullopt)->tokens.size()));
+    }));
+    ASSERT_EQ(n_pinned.get_future().get(), 28) << "whole pages";
+    const GenerationRequest request = make_request(joined(prefix, random_prompt(40, 2)), 3);
+    EventLog first = rig.submit(request);
+    expect_answer(first, request);
+    for (int32_t i = 0; i < 30; ++i) {
+      const GenerationRequest other = make_request(random_prompt(60, 100 + i), 3);
+      EventLog log = rig.submit(other);
+      expect_answer(log, other);
+    }
+    EventLog again = rig.submit(request);
+    expect_answer(again, request);
+    EXPECT_EQ(again.done().usage.cached_tokens, 28) << "window " << shape.window;
+    rig.expect_at_rest();
   }
 }
 

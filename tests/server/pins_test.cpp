@@ -73,7 +73,7 @@ TEST(Pins, WhatCannotBeIsRefusedByName) {
   EXPECT_EQ(
       rig.call("POST", "/v1/cache/pins", {{"prompt", {std::vector<int>(40, 40), std::vector<int>(40, 41)}}}).status,
       400);
-  for (const char* id : {"pin-7", "7", "pin-", "pin-x", "pin-99999999999999999999", "..%2f"}) {
+  for (const char* id : {"pin-7", "7", "pin-", "pin-x", "pin-0", "pin-01", "pin-99999999999999999999", "..%2f"}) {
     EXPECT_EQ(rig.call("DELETE", std::string("/v1/cache/pins/") + id).status, 404) << id;
   }
   EXPECT_TRUE(parse_json(rig.call("GET", "/v1/cache/pins").body).value()["data"].empty());
