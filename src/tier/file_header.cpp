@@ -111,7 +111,7 @@ std::optional<std::span<const std::byte>> HeaderReader::take_bytes(uint64_t n) {
 }
 
 bool has_magic(std::span<const std::byte> bytes, std::string_view magic) {
-  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+  return bytes.size() >= magic.size() && std::ranges::equal(bytes.first(magic.size()), std::as_bytes(std::span(magic)));
 }
 
 bool is_file_of(int fd, std::string_view magic) {
