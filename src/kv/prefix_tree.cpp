@@ -368,19 +368,16 @@ bool PrefixTree::insert_state(PrefixNode& node, int64_t position, int32_t page) 
   return true;
 }
 
-int64_t PrefixTree::pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens) {
-  int64_t n_pinned = 0;
+void PrefixTree::pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens) {
   for (const Step& step : walk(space, tokens)) {
     const int64_t n_whole = step.n_matched / page_rows_ * page_rows_;
     if (n_whole == 0) break;
     PrefixNode& node = n_whole < step.node->n_tokens() ? split(*step.node, n_whole) : *step.node;
-    n_pinned = node.end();
     if (std::ranges::find(node.pins, pin) != node.pins.end()) continue;
     unindex(node);
     node.pins.push_back(pin);
     index(node);
   }
-  return n_pinned;
 }
 
 void PrefixTree::unpin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens) {

@@ -88,8 +88,8 @@ class PrefixTree {
   Insertion insert(std::string_view space, std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> pages,
                    int32_t state = kNoPage);
 
-  /// What is cached of the tokens, which are whole pages, goes after all else under this pin; gives how much that is.
-  int64_t pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens);
+  /// What is cached of the tokens, which are whole pages, goes after all else while this pin holds it.
+  void pin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens);
   void unpin(uint64_t pin, std::string_view space, std::span<const int32_t> tokens);
 
   /// Frees n pages of a kind, those that were used longest ago first and pinned ones last; CHECKs that so many are

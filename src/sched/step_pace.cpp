@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/step_planner.h"
+
 namespace ferrox {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr double kWeightOfFaster = 0.4;
 
 StepPace::StepPace(int64_t max_gap_ms, int32_t max_rows)
     : max_gap_ms_(static_cast<double>(max_gap_ms)),
-      least_rows_(std::min(kLeastRows, max_rows)),
+      least_rows_(std::min(kLeastPromptRows, max_rows)),
       max_rows_(max_rows),
       rows_(max_gap_ms == 0 ? max_rows : least_rows_) {}
 

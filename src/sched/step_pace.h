@@ -10,13 +10,10 @@ namespace ferrox {
 /// took too long lowers it at once. Not for several threads.
 class StepPace {
  public:
-  /// Prompts go on by this much in every step, whatever it takes.
-  static constexpr int32_t kLeastRows = 16;
-
   /// max_gap_ms 0: a step has max_rows rows.
   StepPace(int64_t max_gap_ms, int32_t max_rows);
 
-  /// The most rows of a step, at most max_rows and at least kLeastRows where max_rows is that much.
+  /// The most rows of a step, at most max_rows and at least kLeastPromptRows where max_rows is that much.
   int32_t most_rows() const;
 
   /// A step of n_rows rows took so many milliseconds.

@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 
+#include "sched/step_planner.h"
+
 namespace ferrox {
 namespace {
 
@@ -20,7 +22,7 @@ CostMs machine(double floor_ms, double row_ms) {
 /// The most rows that a machine has the time for.
 int32_t best_rows(const CostMs& cost, double gap_ms, int32_t max_rows) {
   int32_t n = max_rows;
-  while (n > StepPace::kLeastRows && cost(n) > gap_ms) --n;
+  while (n > kLeastPromptRows && cost(n) > gap_ms) --n;
   return n;
 }
 
@@ -40,10 +42,10 @@ TEST(StepPace, FindsTheSizeThatTheMachineHasTimeFor) {
       SCOPED_TRACE(row_ms);
       const CostMs cost = machine(floor_ms, row_ms);
       StepPace pace(250, 512);
-      EXPECT_EQ(pace.most_rows(), StepPace::kLeastRows) << "nothing is known";
+      EXPECT_EQ(pace.most_rows(), kLeastPromptRows) << "nothing is known";
       for (int i = 0; i < 100; ++i) {
         const int32_t n = pace.most_rows();
-        EXPECT_TRUE(n == StepPace::kLeastRows || cost(n) <= 250.001) << "not even while it looks for it: " << n;
+        EXPECT_TRUE(n == kLeastPromptRows || cost(n) <= 250.001) << "not even while it looks for it: " << n;
         pace.record(n, cost(n));
       }
       const int32_t best = best_rows(cost, 250, 512);
