@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "engine/sampling_params.h"
 #include "kv/prefix_report.h"
+#include "sched/caller.h"
 
 namespace ferrox {
 
@@ -28,6 +29,8 @@ struct GenerationRequest {
   int64_t timeout_ms = -1;       ///< the longest wait for admission; -1: the engine's default
   bool use_prefix_cache = true;  ///< false: computes all of its prompt, and leaves nothing to others
   std::string cache_space;       ///< the namespace of the prefixes that it may share
+  Caller caller;                 ///< whose share of the engine it takes
+  int32_t priority = 0;          ///< a lower number goes first, before all shares
 };
 
 /// Log-probability of one token.
