@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "kv/prefix_pins.h"
+#include "sched/parking.h"
 
 namespace ferrox {
 
@@ -69,40 +70,36 @@ Result<std::vector<RequestId>> EngineLoop::accept(std::vector<NewRequest> reques
   CHECK(!requests.empty(), "somebody asks for something");
   TRY(check_number(requests.size()));
   const TimePoint deadline = deadline_of(requests.front().request.timeout_ms, arrival);
-  std::vector<RequestInbox::Group> groups;
+  std::vector<Choices> groups;
   for (size_t first = 0, last = 0; first < requests.size(); first = last) {
     const GenerationRequest& one = requests[first].request;
     const auto shares_prompt = [&](const GenerationRequest& other) {
       return other.prompt == one.prompt && other.max_tokens == one.max_tokens &&
-             other.use_prefix_cache == one.use_prefix_cache && other.cache_space == one.cache_space;
+             other.use_prefix_cache == one.use_prefix_cache && other.cache_space == one.cache_space &&
+             other.caller.name == one.caller.name && other.priority == one.priority;
     };
     for (last = first + 1; last < requests.size() && shares_prompt(requests[last].request);) ++last;
-    TRY(accept_choices(std::span(requests).subspan(first, last - first), arrival, groups));
+    TRY(accept_choices(std::span(requests).subspan(first, last - first), arrival, deadline, groups));
   }
-  return inbox_.push(std::move(groups), deadline);
+  return inbox_.push(std::move(groups));
 }
 
 /// Prices answers to one prompt: as one group where slots and store hold all of them, else each on its own.
-Result<void> EngineLoop::accept_choices(std::span<NewRequest> requests, TimePoint arrival,
-                                        std::vector<RequestInbox::Group>& groups) const {
+Result<void> EngineLoop::accept_choices(std::span<NewRequest> requests, TimePoint arrival, TimePoint deadline,
+                                        std::vector<Choices>& groups) const {
   const GenerationRequest& first = requests.front().request;
   const auto n_prompt = static_cast<int64_t>(first.prompt.size());
   TRY(check_prompt_ids(first.prompt, vocabulary_.n_vocab));
   TRY_ASSIGN(const Reservation needed, price_request(limits(), n_prompt, first.max_tokens));
-  Choices choices;
+  const bool are_together = !pages_together(needed, n_prompt, requests.size()).empty();
   const PrefixUse prefix{first.use_prefix_cache, first.cache_space, message_ends(first.prompt)};
   for (auto& [request, sink] : requests) {
+    if (&request == &first || !are_together) groups.emplace_back();
+    const Caller caller = request.caller;
+    const int32_t priority = request.priority;
     TRY_ASSIGN(TokenLoop loop, TokenLoop::create(std::move(request), needed.max_tokens, vocabulary_));
-    choices.push_back({0, std::move(loop), needed.n_positions, std::move(sink), arrival, prefix});
-  }
-  std::vector<int64_t> together = pages_together(needed, n_prompt, choices.size());
-  if (!together.empty()) {
-    groups.push_back({std::move(choices), std::move(together)});
-    return {};
-  }
-  for (AcceptedRequest& choice : choices) {
-    groups.emplace_back().choices.push_back(std::move(choice));
-    groups.back().pages = needed.pages;
+    groups.back().push_back(
+        {0, std::move(loop), needed.n_positions, std::move(sink), arrival, prefix, caller, priority, deadline});
   }
   return {};
 }
@@ -160,7 +157,13 @@ bool EngineLoop::ask_slots(std::function<void(std::vector<SlotState>)> take) {
 }
 
 void EngineLoop::publish() {
-  inbox_.publish(n_slots_taken(), n_pages_total_, kv_->n_free(), kv_->n_available(), n_steps_);
+  inbox_.publish({.n_running = n_slots_taken(),
+                  .n_parked = waiting_.n_parked(),
+                  .n_left = std::exchange(n_left_, 0),
+                  .n_pages_total = n_pages_total_,
+                  .n_free_pages = kv_->n_free(),
+                  .n_available_pages = kv_->n_available(),
+                  .n_steps = n_steps_});
 }
 
 std::optional<PrefixTierStats> EngineLoop::tier_stats() const {
@@ -170,9 +173,9 @@ std::optional<PrefixTierStats> EngineLoop::tier_stats() const {
 
 void EngineLoop::run() {
   const auto has_copies = [this] { return archive_ != nullptr && archive_->has_work(); };
-  while (inbox_.wait_for_work(!running_.empty() || has_copies())) {
+  while (inbox_.wait_for_work(!running_.empty() || !waiting_.empty() || has_copies())) {
     if (has_copies()) archive_->work();
-    apply_cancellations();
+    take_news();
     finish_over();
     run_jobs();
     const TimePoint now = Clock::now();
@@ -184,18 +187,32 @@ void EngineLoop::run() {
   }
   run_jobs();
   inbox_.cancel_all();
-  apply_cancellations();
+  take_news();
   finish_over();
   if (archive_ != nullptr) archive_->finish();
 }
 
-void EngineLoop::apply_cancellations() {
-  RequestInbox::Cancelled cancelled = inbox_.take_cancelled();
+/// Who came waits; who was cancelled doesn't.
+void EngineLoop::take_news() {
+  RequestInbox::News news = inbox_.take_news();
+  for (Choices& choices : news.arrivals) waiting_.add(std::move(choices));
+  Choices gone;
   for (const auto& request : running_) {
-    for (AcceptedRequest& gone : request->cancel(cancelled.running)) cancelled.waiting.push_back(std::move(gone));
+    for (AcceptedRequest& choice : request->cancel(news.cancelled)) {
+      waiting_.stop(choice);
+      gone.push_back(std::move(choice));
+    }
   }
-  for (AcceptedRequest& request : cancelled.waiting) {
-    finish_unadmitted(request, Clock::now());
+  for (const RequestId id : news.cancelled) {
+    std::optional<AcceptedRequest> waiting = waiting_.cancel(id);
+    if (!waiting) continue;
+    n_left_ += !waiting->history;
+    gone.push_back(std::move(*waiting));
+  }
+  if (gone.empty()) return;
+  publish();
+  for (AcceptedRequest& request : gone) {
+    finish_waiting(request, Clock::now());
     inbox_.retire(request.id);
   }
 }
@@ -205,15 +222,19 @@ void EngineLoop::run_jobs() {
   for (const RequestInbox::Job& job : inbox_.take_jobs()) job(*kv_);
 }
 
-/// In their order; whoever has the time to wait for a prefix that is being computed lets others pass.
+/// In the order of their turns; whoever has the time to wait for a prefix that is being computed lets others pass.
 void EngineLoop::admit(TimePoint now) {
   bool is_blocked = false;
-  for (const RequestId first : inbox_.waiting()) {
-    Choices& choices = inbox_.waiting_choices(first);
-    if (now < choices.front().deadline && waits_for_prefix(choices)) continue;
+  const auto cached = [&](Choices& choices) { return cached_length(choices, now); };
+  waiting_.begin_round();
+  while (!is_blocked) {
+    const bool has_slot = n_slots_taken() < options_.n_parallel;
+    const auto first = waiting_.next(cached, has_slot ? RequestQueue::kMostCompared : 1);
+    if (!first) break;
+    Choices& choices = waiting_.choices(*first);
     if (restores(choices)) break;  // goes on after the next step
-    is_blocked = !try_admit(first, choices, now);
-    if (is_blocked) break;
+    is_blocked = !try_admit(*first, choices, now) && !park_for(*first, choices, now);
+    waiting_.begin_round();  // who was admitted may compute what others wait for
   }
   if (is_blocked && running_.empty()) wait_for_outside_holders();
   inbox_.note_blocked(is_blocked);
@@ -228,32 +249,42 @@ void EngineLoop::wait_for_outside_holders() const {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+/// Tokens of a prompt that are cached; nothing while it waits for more of them.
+std::optional<int64_t> EngineLoop::cached_length(Choices& choices, TimePoint now) {
+  AcceptedRequest& first = choices.front();
+  if (!first.prefix.is_on) return 0;
+  const bool has_time = now < first.deadline;
+  if (has_time && waits_for_source(first.prefix)) return std::nullopt;
+  const std::optional<PrefixReport> cached = kv_->find_prefix(first.prefix.space, first.loop.tokens());
+  if (!cached) return 0;
+  if (has_time && finds_source(first, cached->n_reusable)) return std::nullopt;
+  return cached->n_reusable;
+}
+
+/// Whether the request that computes what this one needs is still about to.
+bool EngineLoop::waits_for_source(PrefixUse& prefix) const {
+  if (!prefix.source) return false;
+  const auto source = std::ranges::find(running_, *prefix.source, [](const auto& each) { return each->id(); });
+  if (source != running_.end() && (*source)->is_before(prefix.source_length)) return true;
+  prefix.source.reset();
+  return false;
+}
+
 /// Whether a request that runs is about to compute more of this prompt than is cached: then that is shared once it is
 /// there, whatever kind of model it is.
-bool EngineLoop::waits_for_prefix(Choices& choices) {
-  AcceptedRequest& first = choices.front();
-  PrefixUse& prefix = first.prefix;
-  if (!prefix.is_on) return false;
-  if (prefix.source) {
-    const auto source = std::ranges::find(running_, *prefix.source, [](const auto& each) { return each->id(); });
-    if (source != running_.end() && (*source)->is_before(prefix.source_length)) return true;
-    prefix.source.reset();
-  }
-  const auto prompt = first.loop.tokens();
-  const std::optional<PrefixReport> cached = kv_->find_prefix(prefix.space, prompt);
-  if (!cached) return false;
+bool EngineLoop::finds_source(AcceptedRequest& waiting, int64_t n_cached) {
   RunningRequest* best = nullptr;
-  int64_t n_best = cached->n_reusable + kv_->terms().page_rows - 1;
+  int64_t n_best = n_cached + kv_->terms().page_rows - 1;
   for (const auto& request : running_) {
-    const int64_t n = request->length_to_share(prompt, prefix.space);
+    const int64_t n = request->length_to_share(waiting.loop.tokens(), waiting.prefix.space);
     if (n <= n_best || !request->is_before(n)) continue;
     best = request.get();
     n_best = n;
   }
   if (best == nullptr) return false;
   best->expect_branch(n_best);
-  prefix.source = best->id();
-  prefix.source_length = n_best;
+  waiting.prefix.source = best->id();
+  waiting.prefix.source_length = n_best;
   return true;
 }
 
@@ -262,11 +293,7 @@ bool EngineLoop::restores(Choices& choices) {
   const AcceptedRequest& one = choices.front();
   PrefixUse& prefix = choices.front().prefix;
   if (archive_ == nullptr || !prefix.is_on || prefix.is_restored) return false;
-  const auto n_choices = static_cast<int64_t>(choices.size());
-  if (n_slots_taken() + n_choices > options_.n_parallel) return false;
-  const int64_t n_prompt = one.loop.n_prompt();
-  const auto pages = choice_pages(kv_->terms(), n_prompt, one.n_positions - n_prompt, n_choices);
-  if (!fits_pages(pages, kv_->n_available())) return false;
+  if (!has_slots_for(choices) || !fits_pages(pages_of(one, choices.size()), kv_->n_available())) return false;
   const auto restored = archive_->restore(prefix.space, one.loop.tokens(), threads_);
   if (restored == PrefixArchive::Restored::kLost) ++prefix.n_lost;
   constexpr int kMostLost = 8;  // slices that couldn't be read: then the rest is computed
@@ -274,12 +301,16 @@ bool EngineLoop::restores(Choices& choices) {
   return !prefix.is_restored;
 }
 
+bool EngineLoop::has_slots_for(const Choices& choices) const {
+  return n_slots_taken() + static_cast<int32_t>(choices.size()) <= options_.n_parallel;
+}
+
 bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
-  if (n_slots_taken() + static_cast<int32_t>(choices.size()) > options_.n_parallel) return false;
+  if (!has_slots_for(choices)) return false;
   const AcceptedRequest& one = choices.front();
-  KvDemand demand{.n_prompt = one.loop.n_prompt(),
-                  .max_tokens = one.n_positions - one.loop.n_prompt(),
-                  .n_choices = static_cast<int64_t>(choices.size())};
+  const auto n_tokens = static_cast<int64_t>(one.loop.tokens().size());
+  KvDemand demand{
+      .n_prompt = n_tokens, .max_tokens = one.n_unused(), .n_choices = static_cast<int64_t>(choices.size())};
   std::optional<PrefixReport> found;
   if (one.prefix.is_on) {
     demand.prompt = one.loop.tokens();
@@ -289,9 +320,65 @@ bool EngineLoop::try_admit(RequestId first, Choices& choices, TimePoint now) {
   }
   std::unique_ptr<RequestKv> held = kv_->take(demand);
   if (!held) return false;
-  inbox_.count_admission(demand.n_prompt, held->n_reused());
-  start(std::make_unique<RunningRequest>(inbox_.take(first), std::move(held), found, options_.call_opener, now));
+  const bool ran_before = one.history.has_value();
+  if (!ran_before) {
+    inbox_.count_admission(n_tokens, held->n_reused());
+    n_left_ += static_cast<int32_t>(choices.size());
+  }
+  Choices taken = waiting_.take(first, held->n_reused());
+  start(std::make_unique<RunningRequest>(std::move(taken), std::move(held), found, options_.call_opener, now));
   return true;
+}
+
+/// Admits it in the place of others, which go on later; false when nobody owes it a place.
+bool EngineLoop::park_for(RequestId first, Choices& choices, TimePoint now) {
+  for (const RequestId id : parked_for(choices)) {
+    park(id);
+    if (try_admit(first, choices, now)) return true;
+  }
+  return false;
+}
+
+/// Of those that owe it a place as few as make room, or none when all of them don't.
+std::vector<RequestId> EngineLoop::parked_for(const Choices& choices) const {
+  const AcceptedRequest& one = choices.front();
+  std::vector<RunningPlace> places;
+  for (const auto& request : running_) {
+    const AcceptedRequest& accepted = request->accepted();
+    const bool goes_on_later = request->may_park() && fits_pages(pages_of(accepted, 1), kv_->terms().n_pages);
+    places.push_back({accepted.caller.name, accepted.priority, goes_on_later});
+  }
+  int64_t n_slots_lacking = n_slots_taken() + static_cast<int64_t>(choices.size()) - options_.n_parallel;
+  std::vector<int64_t> pages_lacking = pages_of(one, choices.size());
+  const std::vector<int32_t> available = kv_->n_available();
+  const auto has_room = [&] { return n_slots_lacking <= 0 && fits_pages(pages_lacking, available); };
+  std::vector<RequestId> parked;
+  for (const size_t index : parking_order(places, one.caller.name, one.priority)) {
+    if (has_room()) break;
+    const RunningRequest& request = *running_[index];
+    parked.push_back(request.id());
+    --n_slots_lacking;
+    const std::vector<int64_t> pages = pages_of(request.accepted(), 1);
+    for (size_t kind = 0; kind < pages.size(); ++kind) pages_lacking[kind] -= pages[kind];
+  }
+  if (!has_room()) parked.clear();
+  return parked;
+}
+
+void EngineLoop::park(RequestId id) {
+  const auto place = std::ranges::find(running_, id, [](const auto& each) { return each->id(); });
+  std::unique_ptr<RunningRequest> request = std::move(*place);
+  running_.erase(place);
+  leave_slot(*request);
+  waiting_.stop(request->accepted());
+  waiting_.add_parked(request->park());
+  inbox_.count_park();
+}
+
+/// What n answers of a request take that goes on behind its tokens.
+std::vector<int64_t> EngineLoop::pages_of(const AcceptedRequest& request, size_t n_choices) const {
+  const auto n_tokens = static_cast<int64_t>(request.loop.tokens().size());
+  return choice_pages(kv_->terms(), n_tokens, request.n_unused(), static_cast<int64_t>(n_choices));
 }
 
 /// Lengths of the prompt after each token that ends an answer: there messages end, and conversations branch.
@@ -306,7 +393,12 @@ std::vector<int64_t> EngineLoop::message_ends(std::span<const int32_t> prompt) c
 }
 
 void EngineLoop::refuse_expired(TimePoint now) {
-  for (AcceptedRequest& request : inbox_.take_expired(now)) {
+  Choices expired = waiting_.take_expired(now);
+  if (expired.empty()) return;
+  n_left_ += static_cast<int32_t>(expired.size());  // none of them ran before
+  publish();
+  for (AcceptedRequest& request : expired) {
+    inbox_.count_expired();
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - request.arrival);
     request.sink(make_error(ErrorCode::kUnavailable, "no room before the deadline: waited {} ms for {} positions",
                             waited.count(), request.n_positions));
@@ -326,7 +418,7 @@ void EngineLoop::step() {
   pace_.record(static_cast<int64_t>(batch_.batch().tokens.size()),
                std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   ++n_steps_;
-  apply_cancellations();
+  take_news();
   take_results(parts);
 }
 
@@ -357,16 +449,23 @@ void EngineLoop::fork_choices(RunningRequest& request, std::span<const float> lo
   }
 }
 
+/// Its pages go back, and what it computed stays for others.
+void EngineLoop::leave_slot(RunningRequest& request) {
+  request.release_kv();
+  SlotState& slot = slots_[static_cast<size_t>(request.slot())];
+  slot.is_busy = false;
+  if (!request.leaves_prefix()) return;
+  if (archive_ != nullptr) archive_->keep(request.space(), request.tokens());
+  slot.tokens.assign(request.tokens().begin(), request.tokens().end());
+}
+
 // Pages go back and the status says so before anybody hears of the end.
 void EngineLoop::finish_over() {
   std::vector<std::unique_ptr<RunningRequest>> over;
   for (auto& request : running_) {
     if (!request->is_over()) continue;
-    request->release_kv();
-    if (archive_ != nullptr && request->leaves_prefix()) archive_->keep(request->space(), request->tokens());
-    SlotState& slot = slots_[static_cast<size_t>(request->slot())];
-    slot.is_busy = false;
-    if (request->leaves_prefix()) slot.tokens.assign(request->tokens().begin(), request->tokens().end());
+    leave_slot(*request);
+    waiting_.stop(request->accepted());
     over.push_back(std::move(request));
   }
   if (over.empty()) return;

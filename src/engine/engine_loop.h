@@ -15,6 +15,7 @@
 #include "engine/running_request.h"
 #include "engine/step_batch.h"
 #include "engine/token_loop.h"
+#include "engine/waiting_requests.h"
 #include "kv/request_kv.h"
 #include "nn/model.h"
 #include "sched/admission.h"
@@ -64,20 +65,27 @@ class EngineLoop {
 
   AdmissionLimits limits() const;
   Result<std::vector<RequestId>> accept(std::vector<NewRequest> requests, TimePoint arrival);
-  Result<void> accept_choices(std::span<NewRequest> requests, TimePoint arrival,
-                              std::vector<RequestInbox::Group>& groups) const;
+  Result<void> accept_choices(std::span<NewRequest> requests, TimePoint arrival, TimePoint deadline,
+                              std::vector<Choices>& groups) const;
   std::vector<int64_t> pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const;
   TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
 
   // On the engine thread.
   void run();
-  void apply_cancellations();
+  void take_news();
   void run_jobs();
   void admit(TimePoint now);
-  bool waits_for_prefix(Choices& choices);
+  std::optional<int64_t> cached_length(Choices& choices, TimePoint now);
+  bool waits_for_source(PrefixUse& prefix) const;
+  bool finds_source(AcceptedRequest& waiting, int64_t n_cached);
   bool restores(Choices& choices);
   void wait_for_outside_holders() const;
+  bool has_slots_for(const Choices& choices) const;
   bool try_admit(RequestId first, Choices& choices, TimePoint now);
+  bool park_for(RequestId first, Choices& choices, TimePoint now);
+  std::vector<RequestId> parked_for(const Choices& choices) const;
+  void park(RequestId id);
+  std::vector<int64_t> pages_of(const AcceptedRequest& request, size_t n_choices) const;
   std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired(TimePoint now);
   void step();
@@ -85,6 +93,7 @@ class EngineLoop {
   void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);
   int32_t n_slots_taken() const;
   void start(std::unique_ptr<RunningRequest> request);
+  void leave_slot(RunningRequest& request);
   void finish_over();
   void publish();
 
@@ -99,6 +108,8 @@ class EngineLoop {
   StepBatch batch_;
   StepPace pace_;
   std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission
+  WaitingRequests waiting_;
+  int32_t n_left_ = 0;  ///< answers that don't wait any more, since others were told
   std::vector<SlotState> slots_;
   uint64_t n_steps_ = 0;
   RequestInbox inbox_;

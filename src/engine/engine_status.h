@@ -28,7 +28,9 @@ struct AdmissionAnswer {
 
 struct EngineStatus {
   int32_t n_running = 0;
-  int32_t n_queued = 0;
+  int32_t n_queued = 0;  ///< answers that wait and haven't run yet
+  int32_t n_parked = 0;  ///< that ran, and wait to go on
+  uint64_t n_parks = 0;  ///< times that one was parked
   int64_t n_pages_total = 0;
   int64_t n_pages_free = 0;
   int64_t n_pages_cached = 0;    ///< that hold prefixes and give way to whoever needs them

@@ -4,33 +4,35 @@
 #include <numeric>
 #include <utility>
 
-#include "base/check.h"
-
 namespace ferrox {
 
-Result<std::vector<RequestId>> RequestInbox::push(std::vector<Group> groups, TimePoint deadline) {
+Result<std::vector<RequestId>> RequestInbox::push(std::vector<Choices> groups) {
   const std::lock_guard lock(mutex_);
   if (draining_ || stopping_) return make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
-  // While nobody was found to lack room, open slots are as good as taken by those who wait.
-  const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
-  size_t n_choices = 0;
-  for (const Group& group : groups) n_choices += group.choices.size();
-  TRY(queue_.check_room(static_cast<int32_t>(n_choices), n_open_slots));
+  int32_t n_answers = 0;
+  for (const Choices& choices : groups) n_answers += static_cast<int32_t>(choices.size());
+  TRY(check_room(n_answers));
   std::vector<RequestId> ids;
-  for (auto& [choices, pages] : groups) {
-    const RequestId first = next_id_;
-    TRY(queue_.push({first, pages, deadline, static_cast<int32_t>(choices.size())}, n_open_slots));
+  for (Choices& choices : groups) {
     for (AcceptedRequest& choice : choices) {
       choice.id = next_id_++;
-      choice.deadline = deadline;
       ids.push_back(choice.id);
       live_.insert(choice.id);
     }
-    waiting_.emplace(first, std::move(choices));
+    arrivals_.push_back(std::move(choices));
   }
-  status_.n_queued = queue_.size();
+  status_.n_queued += n_answers;
   work_.notify_one();
   return ids;
+}
+
+/// While nobody was found to lack room, open slots are as good as taken by those who wait.
+Result<void> RequestInbox::check_room(int32_t n_answers) const {
+  const int32_t n_open_slots = head_is_blocked_ ? 0 : n_parallel_ - status_.n_running;
+  const int32_t n_waiting = status_.n_queued - n_open_slots;
+  if (n_waiting + n_answers <= max_queue_) return {};
+  return make_error(ErrorCode::kUnavailable, "queue is full: {} requests wait, at most {} may", std::max(0, n_waiting),
+                    max_queue_);
 }
 
 void RequestInbox::cancel(RequestId id) {
@@ -72,55 +74,15 @@ void RequestInbox::stop() {
 
 bool RequestInbox::wait_for_work(bool something_runs) {
   std::unique_lock lock(mutex_);
-  work_.wait(lock,
-             [&] { return stopping_ || something_runs || !queue_.empty() || !cancelled_.empty() || !jobs_.empty(); });
+  work_.wait(lock, [&] {
+    return stopping_ || something_runs || status_.n_queued > 0 || !cancelled_.empty() || !jobs_.empty();
+  });
   return !stopping_;
 }
 
-Choices RequestInbox::extract(RequestId id) { return std::move(waiting_.extract(id).mapped()); }
-
-/// One of the choices that wait. The others stay in their place, with the pages that were counted for all of them.
-bool RequestInbox::take_waiting(RequestId id, Choices& taken) {
-  for (auto& [first, choices] : waiting_) {
-    const auto found =
-        std::find_if(choices.begin(), choices.end(), [id](const AcceptedRequest& each) { return each.id == id; });
-    if (found == choices.end()) continue;
-    taken.push_back(std::move(*found));
-    choices.erase(found);
-    if (choices.empty()) {
-      queue_.remove(first);
-      waiting_.erase(waiting_.find(first));
-    }
-    return true;
-  }
-  return false;
-}
-
-RequestInbox::Cancelled RequestInbox::take_cancelled() {
-  Cancelled taken;
+RequestInbox::News RequestInbox::take_news() {
   const std::lock_guard lock(mutex_);
-  for (const RequestId id : std::exchange(cancelled_, {})) {
-    if (!take_waiting(id, taken.waiting)) taken.running.insert(id);
-  }
-  status_.n_queued = queue_.size();
-  return taken;
-}
-
-std::vector<RequestId> RequestInbox::waiting() const {
-  const std::lock_guard lock(mutex_);
-  return queue_.ids();
-}
-
-Choices& RequestInbox::waiting_choices(RequestId first) {
-  const std::lock_guard lock(mutex_);
-  return waiting_.at(first);  // a reference outlives what others push
-}
-
-Choices RequestInbox::take(RequestId first) {
-  const std::lock_guard lock(mutex_);
-  queue_.remove(first);
-  status_.n_queued = queue_.size();
-  return extract(first);
+  return {std::exchange(arrivals_, {}), std::exchange(cancelled_, {})};
 }
 
 void RequestInbox::note_blocked(bool is_blocked) {
@@ -141,15 +103,14 @@ std::vector<RequestInbox::Job> RequestInbox::take_jobs() {
   return std::exchange(jobs_, {});
 }
 
-Choices RequestInbox::take_expired(TimePoint now) {
-  Choices expired;
+void RequestInbox::count_expired() {
   const std::lock_guard lock(mutex_);
-  for (const RequestId first : queue_.take_expired(now)) {
-    for (AcceptedRequest& choice : extract(first)) expired.push_back(std::move(choice));
-  }
-  status_.refused.no_room += expired.size();
-  status_.n_queued = queue_.size();
-  return expired;
+  ++status_.refused.no_room;
+}
+
+void RequestInbox::count_park() {
+  const std::lock_guard lock(mutex_);
+  ++status_.n_parks;
 }
 
 void RequestInbox::count_admission(int64_t n_prompt, int64_t n_cached) {
@@ -158,21 +119,25 @@ void RequestInbox::count_admission(int64_t n_prompt, int64_t n_cached) {
   status_.n_cached_tokens += static_cast<uint64_t>(n_cached);
 }
 
-void RequestInbox::publish(int32_t n_running, int64_t n_pages_total, const std::vector<int32_t>& n_free_pages,
-                           std::vector<int32_t> n_available_pages, uint64_t n_steps) {
+void RequestInbox::publish(Snapshot snapshot) {
+  const auto sum = [](const std::vector<int32_t>& pages) {
+    return std::accumulate(pages.begin(), pages.end(), int64_t{0});
+  };
   const std::lock_guard lock(mutex_);
-  status_.n_running = n_running;
-  status_.n_pages_total = n_pages_total;
-  status_.n_pages_free = std::accumulate(n_free_pages.begin(), n_free_pages.end(), int64_t{0});
-  status_.n_pages_cached =
-      std::accumulate(n_available_pages.begin(), n_available_pages.end(), int64_t{0}) - status_.n_pages_free;
-  n_available_pages_ = std::move(n_available_pages);
-  status_.n_steps = n_steps;
+  status_.n_running = snapshot.n_running;
+  status_.n_parked = snapshot.n_parked;
+  status_.n_queued -= snapshot.n_left;
+  status_.n_pages_total = snapshot.n_pages_total;
+  status_.n_pages_free = sum(snapshot.n_free_pages);
+  status_.n_pages_cached = sum(snapshot.n_available_pages) - status_.n_pages_free;
+  status_.n_steps = snapshot.n_steps;
+  n_available_pages_ = std::move(snapshot.n_available_pages);
 }
 
 bool RequestInbox::would_run_now(std::span<const int64_t> pages, int32_t n_choices) const {
   const std::lock_guard lock(mutex_);
-  return queue_.empty() && status_.n_running + n_choices <= n_parallel_ && fits_pages(pages, n_available_pages_);
+  return status_.n_queued + status_.n_parked == 0 && status_.n_running + n_choices <= n_parallel_ &&
+         fits_pages(pages, n_available_pages_);
 }
 
 void RequestInbox::retire(RequestId id) {

@@ -16,45 +16,76 @@ DoneEvent done_event(const Finished& finished, Usage usage) {
   return {finished.reason(), finished.text(), finished.matched_stop(), finished.stop_token(), usage};
 }
 
+PrefixEnd prefix_end(const PrefixReport& found, const TokenLoop& loop) {
+  const int64_t position = found.miss == PrefixMiss::kWindow ? found.n_reusable : found.n_common;
+  return {found.miss, position, loop.tokens()[static_cast<size_t>(position)]};
+}
+
+Usage usage_of(const AcceptedRequest& request, const std::optional<RunHistory>& history, TimePoint now) {
+  Usage usage;
+  usage.prompt_tokens = request.loop.n_prompt();
+  usage.completion_tokens = request.loop.n_generated();
+  usage.queue_ms = to_ms((history ? history->admitted : now) - request.arrival);
+  if (!history) return usage;
+  if (history->found) {
+    usage.cached_tokens = history->n_reused;
+    if (history->found->miss != PrefixMiss::kNone) usage.prefix_end = prefix_end(*history->found, request.loop);
+  }
+  usage.prefill_ms = to_ms(history->prompt_done.value_or(now) - history->admitted);
+  if (history->prompt_done) usage.decode_ms = to_ms(now - *history->prompt_done);
+  if (history->first_token) usage.time_to_first_token_ms = to_ms(*history->first_token - request.arrival);
+  return usage;
+}
+
+RunHistory first_run(const std::optional<PrefixReport>& found, int64_t n_reused, TimePoint now) {
+  return {.admitted = now, .found = found, .n_reused = n_reused, .prompt_done = {}, .first_token = {}};
+}
+
 }  // namespace
 
 RunningRequest::RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, const std::optional<PrefixReport>& found,
                                int32_t call_opener, TimePoint now)
     : accepted_(std::move(choices.front())),
       kv_(std::move(kv)),
-      found_(found),
-      n_reused_(kv_->n_reused()),
-      call_opener_(call_opener),
-      admitted_(now) {
+      history_(accepted_.history.value_or(first_run(found, kv_->n_reused(), now))),
+      n_load_(static_cast<int64_t>(accepted_.loop.tokens().size())),
+      call_opener_(call_opener) {
+  history_.was_recomputed = kv_->n_reused() < history_.n_computed;
   others_.assign(std::make_move_iterator(choices.begin() + 1), std::make_move_iterator(choices.end()));
 }
 
 RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling)
     : accepted_(std::move(accepted)),
       kv_(std::move(kv)),
-      found_(sibling.found_),
-      n_reused_(sibling.n_reused_),
-      call_opener_(sibling.call_opener_),
-      admitted_(sibling.admitted_),
-      prompt_done_(sibling.prompt_done_) {}
+      history_(sibling.history_),
+      n_load_(sibling.n_load_),
+      is_loaded_(true),
+      call_opener_(sibling.call_opener_) {}
 
 int64_t RunningRequest::n_pending() const {
   return static_cast<int64_t>(accepted_.loop.tokens().size()) - kv_->length();
 }
 
 SequenceWork RunningRequest::work() const {
-  return {prompt_done_ ? SequencePhase::kDecode : SequencePhase::kPrefill, std::min(n_pending(), kv_->most_rows())};
+  return {is_loaded_ ? SequencePhase::kDecode : SequencePhase::kPrefill, std::min(n_pending(), kv_->most_rows())};
 }
 
 int64_t RunningRequest::length_to_share(std::span<const int32_t> prompt, const std::string& space) const {
-  if (prompt_done_ || is_over() || !accepted_.prefix.is_on || accepted_.prefix.space != space) return 0;
-  const auto own = accepted_.loop.tokens().first(static_cast<size_t>(accepted_.loop.n_prompt()));
+  if (is_loaded_ || is_over() || !accepted_.prefix.is_on || accepted_.prefix.space != space) return 0;
+  const auto own = accepted_.loop.tokens().first(static_cast<size_t>(n_load_));
   return std::min(common_length(own, prompt), static_cast<int64_t>(prompt.size()) - 1);
 }
 
 void RunningRequest::release_kv() {
+  history_.n_computed = kv_->length();
   if (leaves_prefix()) kv_->publish(accepted_.loop.tokens());
   kv_.reset();
+}
+
+AcceptedRequest RunningRequest::park() {
+  accepted_.history = history_;
+  accepted_.prefix.is_restored = false;
+  return std::move(accepted_);
 }
 
 std::span<const int32_t> RunningRequest::pending_tokens(int32_t n_rows) const {
@@ -70,11 +101,13 @@ bool RunningRequest::reaches_end(int32_t n_rows) const { return n_pending() == n
 
 void RunningRequest::rows_done(TimePoint now) {
   kv_->end_step(accepted_.loop.tokens());
-  if (prompt_done_) return;
+  if (is_loaded_) return;
+  is_loaded_ = kv_->length() == n_load_;
+  if (history_.prompt_done) return;  // it was parked since
   const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt()};
   accepted_.sink(progress);
   for (const AcceptedRequest& other : others_) other.sink(progress);
-  if (kv_->length() == accepted_.loop.n_prompt()) prompt_done_ = now;
+  if (is_loaded_) history_.prompt_done = now;
 }
 
 bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
@@ -84,7 +117,7 @@ bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
     return true;
   }
   if (outcome->token) {
-    if (!first_token_) first_token_ = now;
+    if (!history_.first_token) history_.first_token = now;
     const bool opens_call = outcome->token->id == call_opener_ && !outcome->finished;
     if (opens_call) kv_->observe_anchor(static_cast<int64_t>(accepted_.loop.tokens().size()));
     accepted_.sink(std::move(*outcome->token));
@@ -95,7 +128,7 @@ bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
 
 std::vector<std::unique_ptr<RunningRequest>> RunningRequest::fork_choices() {
   std::vector<std::unique_ptr<RunningRequest>> forks;
-  if (others_.empty() || !prompt_done_) return forks;
+  if (others_.empty() || !is_loaded_) return forks;
   auto held = kv_->fork_choices(static_cast<int64_t>(others_.size()));
   for (size_t i = 0; i < held.size(); ++i) {
     forks.emplace_back(new RunningRequest(std::move(others_[i]), std::move(held[i]), *this));
@@ -123,35 +156,12 @@ Choices RunningRequest::cancel(const std::unordered_set<RequestId>& ids) {
 void RunningRequest::finish(TimePoint now) {
   CHECK(is_over(), "only what is over is finished");
   if (error_) return accepted_.sink(std::move(*error_));
-  accepted_.sink(done_event(*finished_, usage(now)));
+  accepted_.sink(done_event(*finished_, usage_of(accepted_, history_, now)));
 }
 
-Usage RunningRequest::usage(TimePoint now) const {
-  Usage usage;
-  usage.prompt_tokens = accepted_.loop.n_prompt();
-  usage.completion_tokens = accepted_.loop.n_generated();
-  if (found_) {
-    usage.cached_tokens = n_reused_;
-    usage.prefix_end = prefix_end();
-  }
-  usage.queue_ms = to_ms(admitted_ - accepted_.arrival);
-  usage.prefill_ms = to_ms(prompt_done_.value_or(now) - admitted_);
-  if (prompt_done_) usage.decode_ms = to_ms(now - *prompt_done_);
-  if (first_token_) usage.time_to_first_token_ms = to_ms(*first_token_ - accepted_.arrival);
-  return usage;
-}
-
-std::optional<PrefixEnd> RunningRequest::prefix_end() const {
-  if (found_->miss == PrefixMiss::kNone) return std::nullopt;
-  const int64_t position = found_->miss == PrefixMiss::kWindow ? found_->n_reusable : found_->n_common;
-  return PrefixEnd{found_->miss, position, accepted_.loop.tokens()[static_cast<size_t>(position)]};
-}
-
-void finish_unadmitted(AcceptedRequest& request, TimePoint now) {
-  Usage usage;
-  usage.prompt_tokens = request.loop.n_prompt();
-  usage.queue_ms = to_ms(now - request.arrival);
-  request.sink(done_event(request.loop.cancel(), usage));
+void finish_waiting(AcceptedRequest& request, TimePoint now) {
+  const Finished finished = request.loop.cancel();
+  request.sink(done_event(finished, usage_of(request, request.history, now)));
 }
 
 }  // namespace ferrox

@@ -7,44 +7,17 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/request.h"
-#include "engine/token_loop.h"
+#include "engine/accepted_request.h"
 #include "kv/request_kv.h"
 #include "nn/model.h"
-#include "sched/request_queue.h"
 #include "sched/step_planner.h"
 
 namespace ferrox {
 
-/// How a request shares its prompt with others.
-struct PrefixUse {
-  bool is_on = false;
-  std::string space;
-  std::vector<int64_t> boundaries;       ///< lengths of the prompt at which its messages end
-  std::optional<RequestId> source = {};  ///< waits for this one, which computes what it needs, to get as far as:
-  int64_t source_length = 0;
-  bool is_restored = false;  ///< all that the tiers have of it is in the tree
-  int n_lost = 0;            ///< times that what they had couldn't be read
-};
-
-/// A request that was accepted: before admission it waits as this.
-struct AcceptedRequest {
-  RequestId id;
-  TokenLoop loop;
-  int64_t n_positions;  ///< what it may grow to; what that needs is taken on admission
-  EventSink sink;
-  TimePoint arrival;
-  PrefixUse prefix;
-  TimePoint deadline = TimePoint::max();  ///< of its admission
-};
-
-/// Answers to one prompt that are admitted together: the first computes it, the others take it up where it ends.
-using Choices = std::vector<AcceptedRequest>;
-
 class RunningRequest {
  public:
-  /// `kv` was taken for all `choices`. `found`: what was cached of the prompt, absent without a cache. `call_opener` is
-  /// the token that opens a tool call, or -1.
+  /// `kv` was taken for all `choices`. `found`: what was cached of their tokens, absent without a cache. `call_opener`
+  /// is the token that opens a tool call, or -1. One that was parked goes on where it was.
   RunningRequest(Choices choices, std::unique_ptr<RequestKv> kv, const std::optional<PrefixReport>& found,
                  int32_t call_opener, TimePoint now);
 
@@ -59,6 +32,7 @@ class RunningRequest {
   const std::string& space() const { return accepted_.prefix.space; }
   std::span<const int32_t> tokens() const { return accepted_.loop.tokens(); }
   bool is_at_prompt_end() const { return kv_->length() == accepted_.loop.n_prompt(); }
+  const AcceptedRequest& accepted() const { return accepted_; }
 
   /// Rows that are not in the KV yet, and that the next step may have.
   SequenceWork work() const;
@@ -68,7 +42,7 @@ class RunningRequest {
   int64_t length_to_share(std::span<const int32_t> prompt, const std::string& space) const;
 
   /// Whether it has still to compute the row before `length`.
-  bool is_before(int64_t length) const { return !prompt_done_ && kv_->length() < length; }
+  bool is_before(int64_t length) const { return !is_loaded_ && kv_->length() < length; }
 
   /// Somebody waits for the first `length` tokens of its prompt.
   void expect_branch(int64_t length) { kv_->expect_branch(length); }
@@ -103,30 +77,33 @@ class RunningRequest {
   /// Leaves what was computed to others and gives the pages back.
   void release_kv();
 
+  /// Whether it may give up its place for now: not while choices wait for it, and not when it was parked before and had
+  /// to compute something again.
+  bool may_park() const { return others_.empty() && !is_over() && !history_.was_recomputed; }
+
+  /// What goes on later, after release_kv(). What is left of this is of no use.
+  AcceptedRequest park();
+
   /// Sends the last event. Call once, when is_over().
   void finish(TimePoint now);
 
  private:
   RunningRequest(AcceptedRequest accepted, std::unique_ptr<RequestKv> kv, const RunningRequest& sibling);
   int64_t n_pending() const;
-  Usage usage(TimePoint now) const;
-  std::optional<PrefixEnd> prefix_end() const;
 
   AcceptedRequest accepted_;
   Choices others_;                 ///< that wait for the end of the prompt
   std::unique_ptr<RequestKv> kv_;  ///< until release_kv()
-  std::optional<PrefixReport> found_;
-  int64_t n_reused_;
+  RunHistory history_;
+  int64_t n_load_;          ///< tokens that are there from the start: the prompt, and what was generated before
+  bool is_loaded_ = false;  ///< they are all computed
   int32_t call_opener_;
   int32_t slot_ = -1;
-  TimePoint admitted_;
-  std::optional<TimePoint> prompt_done_;
-  std::optional<TimePoint> first_token_;
   std::optional<Finished> finished_;
   std::optional<Error> error_;
 };
 
-/// The last event of a request that is cancelled before it was admitted.
-void finish_unadmitted(AcceptedRequest& request, TimePoint now);
+/// The last event of a request that is cancelled while it waits.
+void finish_waiting(AcceptedRequest& request, TimePoint now);
 
 }  // namespace ferrox

@@ -1,8 +1,12 @@
-// Is the queue bounded, in order, and free of those that waited too long?
+// Whose turn is it, is nobody passed over for ever, and is the queue free of those that waited too long?
 #include "sched/request_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
 
 namespace ferrox {
 namespace {
@@ -11,48 +15,178 @@ using ::testing::ElementsAre;
 
 TimePoint at(int seconds) { return TimePoint() + std::chrono::seconds(seconds); }
 
-TEST(RequestQueue, RefusesBeyondItsCapWithTheNumbers) {
-  RequestQueue queue(2);
-  EXPECT_TRUE(queue.push({1, {10}, TimePoint::max()}, 0));
-  EXPECT_TRUE(queue.push({2, {10}, TimePoint::max()}, 0));
-  const Error error = queue.push({3, {10}, TimePoint::max()}, 0).error();
-  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
-  EXPECT_EQ(error.message, "queue is full: 2 requests wait, at most 2 may");
-  EXPECT_EQ(queue.size(), 2);
-  EXPECT_TRUE(queue.push({3, {10}, TimePoint::max()}, 1)) << "an open slot takes one more";
+std::optional<int64_t> nothing_cached(uint64_t) { return 0; }
+
+/// Takes all in turn, n_tokens each.
+std::vector<uint64_t> turns(RequestQueue& queue, const RequestQueue::CachedLength& cached = nothing_cached,
+                            int64_t n_tokens = 10) {
+  std::vector<uint64_t> order;
+  for (;;) {
+    queue.begin_round();
+    const auto id = queue.next(cached);
+    if (!id) return order;
+    queue.take(*id, n_tokens);
+    order.push_back(*id);
+  }
 }
 
-TEST(RequestQueue, FirstInFirstOut) {
-  RequestQueue queue(8);
-  EXPECT_TRUE(queue.ids().empty());
-  for (uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(queue.push({id, {1}, TimePoint::max()}, 0));
-  EXPECT_EQ(queue.ids().front(), 1u);
-  EXPECT_TRUE(queue.remove(1));
-  EXPECT_FALSE(queue.remove(1));
-  EXPECT_TRUE(queue.remove(3));
-  EXPECT_EQ(queue.ids().front(), 2u);
+QueuedRequest of(uint64_t id, const std::string& caller, int32_t priority = 0, double weight = 1) {
+  return {.id = id, .caller = {caller, weight}, .priority = priority};
+}
+
+TEST(RequestQueue, OneCallersRequestsGoFirstInFirstOut) {
+  RequestQueue queue;
+  EXPECT_FALSE(queue.next(nothing_cached));
+  for (uint64_t id = 1; id <= 5; ++id) queue.push({.id = id});
+  EXPECT_TRUE(queue.remove_one(2));
+  EXPECT_FALSE(queue.remove_one(2));
+  EXPECT_THAT(turns(queue), ElementsAre(1, 3, 4, 5));
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(RequestQueue, ChoicesThatAreAdmittedTogetherCountOneByOne) {
-  RequestQueue queue(4);
-  EXPECT_TRUE(queue.push({1, {10}, TimePoint::max(), 3}, 0));
-  EXPECT_EQ(queue.size(), 3);
-  EXPECT_EQ(queue.push({4, {10}, TimePoint::max(), 2}, 0).error().message,
-            "queue is full: 3 requests wait, at most 4 may");
-  EXPECT_TRUE(queue.push({4, {10}, TimePoint::max(), 2}, 1));
-  EXPECT_TRUE(queue.remove(1));
-  EXPECT_EQ(queue.size(), 2);
+  RequestQueue queue;
+  queue.push({.id = 1, .n_choices = 3});
+  queue.push({.id = 4});
+  EXPECT_EQ(queue.n_waiting(), 4);
+  EXPECT_TRUE(queue.remove_one(1));
+  EXPECT_EQ(queue.n_waiting(), 3);
+  EXPECT_EQ(queue.next(nothing_cached), 1u) << "the others keep its place";
+  EXPECT_TRUE(queue.remove_one(1));
+  EXPECT_TRUE(queue.remove_one(1));
+  EXPECT_EQ(queue.next(nothing_cached), 4u);
 }
 
 TEST(RequestQueue, DeadlinesPass) {
-  RequestQueue queue(8);
-  ASSERT_TRUE(queue.push({1, {1}, at(5)}, 0));
-  ASSERT_TRUE(queue.push({2, {1}, TimePoint::max()}, 0));
-  ASSERT_TRUE(queue.push({3, {1}, at(4)}, 0));
+  RequestQueue queue;
+  queue.push({.id = 1, .deadline = at(5)});
+  queue.push({.id = 2});
+  queue.push({.id = 3, .deadline = at(4), .caller = {"other"}});
   EXPECT_THAT(queue.take_expired(at(3)), ElementsAre());
   EXPECT_THAT(queue.take_expired(at(5)), ElementsAre(1, 3));
-  EXPECT_EQ(queue.ids().front(), 2u);
+  EXPECT_THAT(turns(queue), ElementsAre(2));
   EXPECT_THAT(queue.take_expired(at(1000)), ElementsAre());
+}
+
+// A3: the fifty jobs of one caller don't stand before the one of another.
+TEST(RequestQueue, CallersTakeTurns) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 50; ++id) queue.push(of(id, "many"));
+  queue.push(of(51, "one"));
+  queue.push(of(52, "one"));
+  const std::vector<uint64_t> order = turns(queue);
+  EXPECT_THAT(std::vector<uint64_t>(order.begin(), order.begin() + 5), ElementsAre(1, 51, 2, 52, 3));
+}
+
+TEST(RequestQueue, ALowerPriorityNumberGoesFirst) {
+  RequestQueue queue;
+  queue.push(of(1, "a", 5));
+  queue.push(of(2, "a"));
+  queue.push(of(3, "b", -2));
+  queue.push(of(4, "a", -2));
+  EXPECT_THAT(turns(queue), ElementsAre(3, 4, 2, 1));
+}
+
+TEST(RequestQueue, WhatIsCachedGoesFirst) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 4; ++id) queue.push({.id = id});
+  const std::map<uint64_t, int64_t> cached = {{1, 0}, {2, 30}, {3, 100}, {4, 30}};
+  EXPECT_THAT(turns(queue, [&](uint64_t id) { return cached.at(id); }), ElementsAre(3, 2, 4, 1));
+}
+
+TEST(RequestQueue, OnlyTheFirstOfALineAreCompared) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 20; ++id) queue.push({.id = id});
+  std::set<uint64_t> asked;
+  const auto cached = [&](uint64_t id) {
+    EXPECT_TRUE(asked.insert(id).second) << "once in a round";
+    return static_cast<int64_t>(id);
+  };
+  EXPECT_EQ(queue.next(cached), 8u);
+  EXPECT_EQ(queue.next(cached), 8u);
+  EXPECT_EQ(queue.next(cached, 1), 1u);
+  EXPECT_EQ(asked.size(), 8u);
+}
+
+TEST(RequestQueue, NobodyIsPassedOverMoreThanFourTimes) {
+  RequestQueue queue;
+  queue.push({.id = 1});
+  for (uint64_t id = 2; id <= 9; ++id) queue.push({.id = id});
+  const std::vector<uint64_t> order = turns(queue, [](uint64_t id) { return id == 1 ? 0 : 100; });
+  EXPECT_THAT(order, ElementsAre(2, 3, 4, 5, 1, 6, 7, 8, 9));
+}
+
+TEST(RequestQueue, WhoLetsOthersPassIsntPassedOver) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 20; ++id) queue.push({.id = id});
+  bool one_waits = true;
+  const auto cached = [&](uint64_t id) -> std::optional<int64_t> {
+    if (one_waits && id == 1) return std::nullopt;
+    return id == 20 ? 50 : 0;
+  };
+  for (uint64_t id = 2; id <= 11; ++id) {
+    queue.begin_round();
+    ASSERT_EQ(queue.next(cached), id);
+    queue.take(id, 1);
+  }
+  one_waits = false;
+  queue.begin_round();
+  EXPECT_EQ(queue.next([](uint64_t id) { return id == 12 ? 9 : 0; }), 12u) << "it was never passed over";
+}
+
+TEST(RequestQueue, WhoWasParkedIsFirstOfItsLine) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 3; ++id) queue.push({.id = id});
+  queue.begin_round();
+  queue.take(*queue.next(nothing_cached), 10);
+  queue.stop("", 10, 4);
+  queue.push_parked({.id = 1});
+  EXPECT_EQ(queue.n_waiting(), 2);
+  EXPECT_EQ(queue.n_parked(), 1);
+  EXPECT_THAT(turns(queue, [](uint64_t id) { return static_cast<int64_t>(id); }), ElementsAre(1, 3, 2));
+}
+
+/// Everybody is served in the end, nobody of a line is passed over too often, whatever comes, leaves and is cached.
+TEST(RequestQueue, RandomLoadsAreServed) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    RequestQueue queue;
+    std::set<uint64_t> waiting;
+    std::map<uint64_t, std::string> caller_of;
+    std::map<uint64_t, int> n_passed;
+    std::vector<uint64_t> running;
+    uint64_t next_id = 1;
+    for (int i = 0; i < 300; ++i) {
+      if (i < 200 && random() % 2 == 0) {
+        const std::string caller(1, static_cast<char>('a' + random() % 3));
+        queue.push(of(next_id, caller, 0, 1 + random() % 3));
+        caller_of[next_id] = caller;
+        waiting.insert(next_id++);
+      }
+      if (random() % 10 == 0 && !waiting.empty()) {
+        ASSERT_TRUE(queue.remove_one(*waiting.begin()));
+        waiting.erase(waiting.begin());
+      }
+      if (random() % 3 == 0 && !running.empty()) {
+        queue.stop(caller_of[running.back()], 50, static_cast<int64_t>(random() % 50));
+        running.pop_back();
+      }
+      queue.begin_round();
+      const auto id = queue.next([&](uint64_t) { return static_cast<int64_t>(random() % 4); });
+      ASSERT_EQ(id.has_value(), !waiting.empty());
+      if (!id) continue;
+      queue.take(*id, 50);
+      running.push_back(*id);
+      waiting.erase(*id);
+      for (const uint64_t older : waiting) {
+        if (older < *id && caller_of[older] == caller_of[*id]) {
+          ASSERT_LE(++n_passed[older], RequestQueue::kMostPassedOver);
+        }
+      }
+    }
+    EXPECT_TRUE(waiting.empty());
+    EXPECT_TRUE(queue.empty());
+  }
 }
 
 }  // namespace
