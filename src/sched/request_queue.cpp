@@ -54,10 +54,10 @@ std::vector<RequestQueue::Lines::iterator> RequestQueue::lines_in_turn() {
 }
 
 RequestQueue::Waiting* RequestQueue::next_of(Line& line, const CachedLength& cached, size_t n_compared) {
+  if (line.front().is_parked) return &line.front();
   Waiting* best = nullptr;
   size_t n = 0;
   for (Waiting& each : line) {
-    if (each.is_parked) return &each;
     if (!std::exchange(each.was_asked, true)) each.n_cached = cached(each.request.id);
     if (!each.n_cached) continue;
     if (each.n_passed_over >= kMostPassedOver) return &each;
