@@ -17,6 +17,7 @@
 #include "server/endpoint_service.h"
 #include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
+#include "server/http/tls.h"
 
 namespace ferrox {
 namespace {
@@ -32,6 +33,16 @@ Result<KeyRing> all_keys(const ServerOptions& options) {
     keys.push_back(unlimited_key(key));
   }
   return KeyRing::make(std::move(keys));
+}
+
+/// None where no files are given.
+Result<std::unique_ptr<asio::ssl::context>> tls_of(const ServerOptions& options) {
+  if (options.tls_cert_file.empty() && options.tls_key_file.empty()) return std::unique_ptr<asio::ssl::context>();
+  if (options.tls_cert_file.empty() || options.tls_key_file.empty()) {
+    return make_error(ErrorCode::kInvalidArgument,
+                      "tls: expected --ssl-cert-file and --ssl-key-file, found one of them");
+  }
+  return open_tls(options.tls_cert_file, options.tls_key_file);
 }
 
 }  // namespace
@@ -52,6 +63,7 @@ struct Server::Impl {
   asio::io_context io{1};
   App app;
   EndpointService service;
+  std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
 };
@@ -75,8 +87,9 @@ Result<std::unique_ptr<Server>> Server::open(Engine& engine, ServerOptions optio
   TRY_ASSIGN(KeyRing keys, all_keys(options));
   fit_to_descriptors(options.limits);
   auto impl = std::make_unique<Impl>(engine, std::move(options), std::move(keys));
+  TRY_ASSIGN(impl->tls, tls_of(impl->options));
   TRY_ASSIGN(impl->listener, Listener::open(impl->io.get_executor(), impl->options.host, impl->options.port,
-                                            impl->service, impl->options.limits));
+                                            impl->service, impl->options.limits, impl->tls.get()));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -88,7 +101,8 @@ uint16_t Server::port() const { return impl_->listener->port(); }
 
 std::string Server::url() const {
   const bool is_v6 = impl_->options.host.find(':') != std::string::npos;
-  return fmt::format("http://{}:{}", is_v6 ? "[" + impl_->options.host + "]" : impl_->options.host, port());
+  return fmt::format("{}://{}:{}", impl_->tls == nullptr ? "http" : "https",
+                     is_v6 ? "[" + impl_->options.host + "]" : impl_->options.host, port());
 }
 
 void Server::run() {

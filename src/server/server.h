@@ -19,6 +19,8 @@ struct ServerOptions {
   uint16_t port = 8383;                       ///< 0: a free one, told by Server::port()
   std::vector<std::string> api_keys;          ///< whose callers may do everything
   std::vector<ApiKey> keys;                   ///< whose callers may do what they say; none of either: none is asked for
+  std::string tls_cert_file;                  ///< PEM; empty, as the next one then is: no TLS
+  std::string tls_key_file;                   ///< PEM, the certificate's key
   bool allow_unauthenticated_remote = false;  ///< without it, a non-loopback address needs a key
   std::vector<std::string> allowed_hosts;     ///< names beside loopback that Host and Origin may carry; "*": any
   bool strict_fields = false;                 ///< refuse unknown fields instead of listing them
@@ -39,14 +41,15 @@ Result<void> check_keys(const ServerOptions& options);
 class Server {
  public:
   /// Binds and listens; answers when run() is called. `engine` outlives the server. kInvalidArgument: what
-  /// check_exposure and check_keys refuse; kIo: the address can't be bound.
+  /// check_exposure and check_keys refuse, one of the two files of TLS; kIo: a file isn't what it should be, the
+  /// address can't be bound.
   static Result<std::unique_ptr<Server>> open(Engine& engine, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   uint16_t port() const;
-  std::string url() const;  ///< "http://127.0.0.1:8383"
+  std::string url() const;  ///< "http://127.0.0.1:8383", with TLS "https://..."
 
   /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled.
   void run();

@@ -93,6 +93,8 @@ TEST(CommandLine, RefusalsSayWhatWasExpectedOrMeant) {
       {{"serve", "--api-key-file", ""}, "--api-key-file: expected a value, found an empty one"},
       {{"serve", "--keys-file", ""}, "--keys-file: expected a value, found an empty one"},
       {{"serve", "--api-key", "k", "--api-key", "k"}, "api keys: expected each name once"},
+      {{"serve", "--ssl-cert-file", "cert.pem"}, "--ssl-cert-file requires --ssl-key-file"},
+      {{"serve", "--ssl-key-file", "key.pem"}, "--ssl-key-file requires --ssl-cert-file"},
       {{"key"}, "--name is required"},
       {{"key", "--name", "a b"}, "--name: expected letters, digits, '_', '.' and '-', found \"a b\""},
       {{"serve", "--host", ""}, "--host: expected a value, found an empty one"},

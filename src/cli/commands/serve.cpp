@@ -102,6 +102,11 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--keys-file", arguments.keys_file, "hashes of keys, with quotas and rights of each, as JSON")
       ->check(not_empty())
       ->group(kGroup);
+  CLI::Option* const cert =
+      app.add_option("--ssl-cert-file", server.tls_cert_file, "serve TLS with this certificate, PEM");
+  CLI::Option* const key = app.add_option("--ssl-key-file", server.tls_key_file, "the certificate's key, PEM");
+  cert->needs(key)->check(not_empty())->group(kGroup);
+  key->needs(cert)->check(not_empty())->group(kGroup);
   app.add_flag("--allow-unauthenticated-remote", server.allow_unauthenticated_remote,
                "serve other machines without a key")
       ->group(kGroup);
