@@ -143,6 +143,39 @@ TEST(Cancellation, ASlowReaderIsCutOffAndDisturbsNobody) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("[DONE]")));
 }
 
+TEST(Cancellation, ASlowReaderOfFewBytesIsCutOffByTime) {
+  RigOptions options = roomy();
+  options.server.limits.max_stream_backlog_bytes = size_t{1} << 40;
+  options.server.limits.send_buffer_bytes = 2048;
+  options.server.limits.write_timeout = std::chrono::milliseconds(200);
+  ServerRig rig(options);
+  RawClient slow(rig.port(), 2048);
+  slow.send(endless(true));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
+  rig.expect_all_released();
+  EXPECT_THAT(slow.read_until("[DONE]"), ::testing::Not(HasSubstr("[DONE]")));
+}
+
+TEST(Cancellation, AReaderThatPausesWithinItsLimitsMissesNothingAndNobodyWaitsForIt) {
+  RigOptions options = roomy();
+  options.server.limits.send_buffer_bytes = 2048;
+  options.server.limits.write_timeout = std::chrono::minutes(10);
+  ServerRig rig(options);
+  RawClient pausing(rig.port(), 2048);
+  constexpr int kTokens = 500;
+  const Json body = {{"prompt", "Once"}, {"max_tokens", kTokens}, {"ignore_eos", true}, {"stream", true}};
+  pausing.send(http_request("POST", "/v1/completions", dump_json(body)));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 0; });
+  const auto events = read_sse(pausing.read_response().body);
+  EXPECT_TRUE(events.done);
+  size_t n_pieces = 0;
+  for (const Json& event : events.data) n_pieces += event["choices"].empty() ? 0 : 1;
+  EXPECT_GE(n_pieces, size_t{kTokens} / 2) << "pieces of whole characters";
+}
+
 TEST(Cancellation, AFullQueueIsRefusedWithATimeToComeBack) {
   RigOptions options = one_at_a_time();
   options.engine.max_queue = 2;
