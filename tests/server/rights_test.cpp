@@ -121,7 +121,9 @@ TEST(Rights, PriorityIsBoundedByTheKey) {
     const RawResponse response = complete_as(rig, name, field);
     Json asked = {{"prompt", "x"}, {"max_tokens", 1}, {"priority", priority}};
     EXPECT_EQ(call_as(rig, name, "/v1/admission", asked).status, response.status);
-    if (response.status == 403) EXPECT_EQ(error_code_of(response), "forbidden");
+    if (response.status == 403) {
+      EXPECT_EQ(error_code_of(response), "forbidden");
+    }
     return response.status;
   };
   EXPECT_EQ(status("alice", 0), 200);
