@@ -11,6 +11,7 @@ class Exchange;
 enum class Access {
   kPublic,  ///< health checks: no key asked for
   kKey,     ///< a key, where keys are configured
+  kAdmin,   ///< there, an admin's key: what concerns other callers
 };
 
 struct Endpoint {

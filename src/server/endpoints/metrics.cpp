@@ -15,11 +15,13 @@ struct Metric {
   double value;
 };
 
-std::string exposition(const EngineStatus& status) {
+std::string exposition(const EngineStatus& status, int64_t n_over_quota) {
   const auto used = static_cast<double>(status.n_pages_total - status.n_pages_free - status.n_pages_cached);
   const Metric metrics[] = {
       {"ferrox_num_requests_running", "gauge", "Requests that take part in steps", double(status.n_running)},
       {"ferrox_num_requests_waiting", "gauge", "Requests that wait for admission", double(status.n_queued)},
+      {"ferrox_num_requests_parked", "gauge", "Requests that ran, and wait to go on", double(status.n_parked)},
+      {"ferrox_parks_total", "counter", "Times that a request that ran was parked", double(status.n_parks)},
       {"ferrox_kv_pages_total", "gauge", "Pages of the KV store", double(status.n_pages_total)},
       {"ferrox_kv_pages_used", "gauge", "Pages that requests hold", used},
       {"ferrox_kv_pages_cached", "gauge", "Pages that hold prefixes and give way to requests",
@@ -35,6 +37,7 @@ std::string exposition(const EngineStatus& status) {
        double(status.refused.queue_full)},
       {"ferrox_refused_no_room_total", "counter", "Requests whose deadline passed in the queue",
        double(status.refused.no_room)},
+      {"ferrox_refused_quota_total", "counter", "Requests beyond what their key may ask for", double(n_over_quota)},
       {"ferrox_steps_total", "counter", "Forward passes since the start", double(status.n_steps)},
   };
   std::string text;
@@ -48,7 +51,7 @@ std::string exposition(const EngineStatus& status) {
 awaitable<void> show_metrics(App& app, Exchange& exchange) {
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4";
-  response.body = exposition(app.engine().status());
+  response.body = exposition(app.engine().status(), app.quotas().n_refused());
   co_await exchange.respond(std::move(response));
 }
 

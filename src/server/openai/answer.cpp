@@ -112,7 +112,7 @@ awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generati
 awaitable<void> answer(App& app, Exchange& exchange, PreparedAnswer prepared) {
   Generation generation(app, exchange);
   if (const auto submitted = generation.submit(std::move(prepared.requests)); !submitted) {
-    co_await refuse(exchange, app.submit_refusal(submitted.error()), prepared.headers);
+    co_await refuse(exchange, submitted.error(), prepared.headers);
     co_return;
   }
   if (prepared.stream) {

@@ -15,12 +15,15 @@ UnknownFields unknown_fields(App& app);
 /// it. Safe from any thread.
 ApiResult<void> check_model(App& app, GenerationParams& params);
 
-/// The namespace of a caller's cached prefixes: its salt, and its key where several are configured, so that nobody can
-/// find out by timing what others asked.
+/// The namespace of a caller's cached prefixes: its salt, and its key's name where there are several keys, so that
+/// nobody can find out by timing what others asked.
 std::string cache_space(App& app, const HttpRequest& request, std::string_view salt);
 
 /// Whether prefixes of a namespace are of this caller's key, whatever the salt.
 bool is_callers_space(App& app, const HttpRequest& request, const std::string& space);
+
+/// Whether a key may ask for a request as it is; without keys (nullptr) everyone may. 403: its priority.
+ApiResult<void> check_rights(const ApiKey* key, const GenerationRequest& request);
 
 /// Of a body of /v1/chat/completions when it has messages, else of one of /v1/completions. Safe from any thread.
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body);
