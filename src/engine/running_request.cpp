@@ -71,7 +71,7 @@ bool RunningRequest::reaches_end(int32_t n_rows) const { return n_pending() == n
 void RunningRequest::rows_done(TimePoint now) {
   kv_->end_step(accepted_.loop.tokens());
   if (prompt_done_) return;
-  const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt()};
+  const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt(), n_reused_};
   accepted_.sink(progress);
   for (const AcceptedRequest& other : others_) other.sink(progress);
   if (kv_->length() == accepted_.loop.n_prompt()) prompt_done_ = now;

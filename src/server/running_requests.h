@@ -16,7 +16,7 @@ class RunningRequests {
   void remove(const std::string& id) { by_id_.erase(id); }
   size_t size() const { return by_id_.size(); }
 
-  /// `id` may carry the prefix that answers put before it ("chatcmpl-"). False: none of this id is running.
+  /// `id` may carry the prefix that answers put before it ("chatcmpl-", "msg_"). False: none of this id is running.
   bool cancel(std::string_view id);
   void cancel_all();
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "server/access.h"
+#include "server/answer/answer.h"
 #include "server/json_text.h"
+#include "server/openai/answer_builder.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
 
@@ -83,15 +85,17 @@ ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view nam
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {
   ApiResult<PreparedAnswer> prepared = co_await app.on_worker(std::move(prepare));
   if (!prepared) {
-    HttpResponse refusal = error_response(prepared.error());
-    co_await exchange.respond(std::move(refusal));
+    HttpResponse refused = error_response(prepared.error());
+    co_await exchange.respond(std::move(refused));
     co_return;
   }
   PreparedAnswer ready = std::move(*prepared);
   for (GenerationRequest& request : ready.requests) {
     request.cache_space = cache_space(app, exchange.request(), request.cache_space);
   }
-  co_await answer(app, exchange, std::move(ready));
+  AnswerBuilder writer(ready, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+  AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole};
+  co_await answer(app, exchange, std::move(job), writer);
 }
 
 }  // namespace ferrox

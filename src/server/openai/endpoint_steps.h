@@ -4,8 +4,9 @@
 #include <functional>
 
 #include "server/app.h"
-#include "server/openai/answer.h"
-#include "server/openai/generation_params.h"
+#include "server/http/exchange.h"
+#include "server/openai/prepared_answer.h"
+#include "server/request/generation_params.h"
 
 namespace ferrox {
 
