@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "engine/engine.h"
 #include "server/api_error.h"
 #include "server/http/asio.h"
+#include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
 
@@ -29,6 +31,7 @@ class App {
   const ServerOptions& options() const { return options_; }
   const asio::any_io_executor& executor() const { return executor_; }
   RunningRequests& running() { return running_; }
+  const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
   void start_draining() { draining_ = true; }
@@ -85,6 +88,7 @@ class App {
   asio::thread_pool workers_{1};
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
+  std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;
 };

@@ -39,7 +39,9 @@ Generation::~Generation() {
 
 Result<void> Generation::submit(std::vector<GenerationRequest> requests) {
   std::vector<NewRequest> all;
-  for (GenerationRequest& request : requests) all.push_back({std::move(request), mailbox_->sink(all.size())});
+  for (GenerationRequest& request : requests) {
+    all.push_back({std::move(request), app_.metrics()->follow(mailbox_->sink(all.size()))});
+  }
   TRY_ASSIGN(const std::vector<RequestId> ids, app_.engine().submit_all(std::move(all)));
   for (const RequestId id : ids) choices_.push_back({id, true});
   n_running_ = ids.size();
