@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "server/http/asio.h"
 #include "server/keys/key_ring.h"
 #include "server/keys/quota_ledger.h"
+#include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
 
@@ -33,6 +35,7 @@ class App {
   const asio::any_io_executor& executor() const { return executor_; }
   RunningRequests& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }
+  const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
   void start_draining() { draining_ = true; }
@@ -94,6 +97,7 @@ class App {
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
   QuotaLedger quotas_;
+  std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;
 };

@@ -20,6 +20,7 @@ struct Endpoint {
   Access access;
   const char* summary;  ///< one line for listings and documentation
   awaitable<void> (*handle)(App& app, Exchange& exchange);
+  bool is_metered = false;  ///< a key beyond its quota is refused before the body is read
 };
 
 /// Every endpoint, in name order, ended by nullptr.

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "server/access.h"
+#include "server/dialect.h"
 #include "server/endpoint.h"
 #include "server/router.h"
 
@@ -10,8 +11,8 @@ namespace ferrox {
 namespace {
 
 HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
-  if (allowed.empty()) return error_response(unknown_route(head.method, head.path));
-  HttpResponse response = error_response(unknown_method(head.method, head.path, allowed));
+  if (allowed.empty()) return refusal(head, unknown_route(head.method, head.path));
+  HttpResponse response = refusal(head, unknown_method(head.method, head.path, allowed));
   response.headers.push_back({"allow", allowed});
   return response;
 }
@@ -19,10 +20,13 @@ HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
 }  // namespace
 
 std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
-  if (const auto error = check_caller(head)) return error_response(*error);
+  if (const auto error = check_caller(head)) return refusal(head, *error);
   const Route route = find_route(all_endpoint, head.method, head.path);
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
-  if (const auto error = check_key(*route.endpoint, head)) return error_response(*error);
+  if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
+  if (route.endpoint->is_metered) {
+    if (const auto error = app_.quota_refusal(head.caller, 1)) return refusal(head, *error);
+  }
   head.path_parameter = route.parameter;
   return std::nullopt;
 }
@@ -38,7 +42,7 @@ awaitable<void> EndpointService::serve(Exchange& exchange) {
   }
   if (failure.empty()) co_return;
   log().error("request {}: {}", exchange.request().id, failure);
-  HttpResponse response = error_response(ApiError(500, "server_error", "internal_error", failure));
+  HttpResponse response = refusal(exchange.request(), ApiError(500, "server_error", "internal_error", failure));
   if (!exchange.answered()) co_await exchange.respond(std::move(response));
 }
 

@@ -51,7 +51,9 @@ ApiResult<void> Generation::submit(std::vector<GenerationRequest> requests) {
   if (const auto refusal = app_.quota_refusal(caller(), requests.size())) return *refusal;
   const int64_t n_prompt = prompt_tokens(requests);
   std::vector<NewRequest> all;
-  for (GenerationRequest& request : requests) all.push_back({std::move(request), mailbox_->sink(all.size())});
+  for (GenerationRequest& request : requests) {
+    all.push_back({std::move(request), app_.metrics()->follow(mailbox_->sink(all.size()))});
+  }
   const auto ids = app_.engine().submit_all(std::move(all));
   if (!ids) return app_.submit_refusal(ids.error());
   for (const RequestId id : *ids) choices_.push_back({id});

@@ -7,7 +7,7 @@
 namespace ferrox {
 
 bool RunningRequests::cancel(std::string_view id, const ApiKey* caller) {
-  if (const size_t dash = id.rfind('-'); dash != std::string_view::npos) id.remove_prefix(dash + 1);
+  if (const size_t end = id.find_last_of("-_"); end != std::string_view::npos) id.remove_prefix(end + 1);
   const auto found = by_id_.find(std::string(id));
   if (found == by_id_.end()) return false;
   if (caller != nullptr && !caller->is_admin && found->second->caller() != caller) return false;

@@ -25,6 +25,7 @@ struct ServerOptions {
   std::vector<std::string> allowed_hosts;     ///< names beside loopback that Host and Origin may carry; "*": any
   bool strict_fields = false;                 ///< refuse unknown fields instead of listing them
   bool strict_model = false;                  ///< refuse other model names than the loaded one's
+  bool vllm_metrics = false;                  ///< /metrics has vLLM's names besides this server's own
   bool handle_signals = true;                 ///< SIGTERM and SIGINT drain; a second one exits at once
   std::chrono::milliseconds drain_timeout{15'000};      ///< longest that running requests may go on after a signal
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say

@@ -114,6 +114,11 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
       ->check(not_empty())
       ->group(kGroup);
   app.add_flag("--strict", server.strict_fields, "refuse fields that aren't known")->group(kGroup);
+  app.add_option_function<std::string>(
+         "--metrics-compat", [&server](const std::string&) { server.vllm_metrics = true; },
+         "whose metric names /metrics has besides its own: vllm")
+      ->check(CLI::IsMember({"vllm"}))
+      ->group(kGroup);
   app.add_flag("--strict-model", server.strict_model, "refuse other model names than this model's")->group(kGroup);
   const auto add_seconds = [&](const char* flags, double& seconds, const char* help) {
     app.add_option(flags, seconds, help)->capture_default_str()->check(number_within(0, 1e6))->group(kGroup);

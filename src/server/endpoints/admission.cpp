@@ -1,5 +1,6 @@
 // POST /v1/admission: would this request be served, what would it take, and would it have to wait? Nothing runs.
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"

@@ -3,7 +3,7 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
-#include "server/openai/prompt_building.h"
+#include "server/request/ignored_header.h"
 
 namespace ferrox {
 namespace {

@@ -6,7 +6,10 @@
 #include <charconv>
 #include <utility>
 
+#include "server/answer/answer.h"
+#include "server/caller.h"
 #include "server/json_text.h"
+#include "server/openai/answer_builder.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
 
@@ -22,25 +25,6 @@ ApiResult<void> check_model(App& app, GenerationParams& params) {
   if (app.options().strict_model) return unknown_model(params.model, loaded);
   if (!params.model.empty()) params.ignored.emplace_back("model");
   return {};
-}
-
-std::string cache_space(App& app, const HttpRequest& request, std::string_view salt) {
-  // A salt begins with a line end, so that it is no key's even for prefixes on disk from when there were several.
-  const bool is_shared = app.keys().size() < 2 || request.caller == nullptr;
-  std::string space = is_shared ? "" : request.caller->name;
-  if (is_shared && salt.empty()) return space;
-  space += '\n';  // no name holds one
-  return space.append(salt);
-}
-
-bool is_callers_space(App& app, const HttpRequest& request, const std::string& space) {
-  return space.starts_with(cache_space(app, request, ""));
-}
-
-ApiResult<void> check_rights(const ApiKey* key, const GenerationRequest& request) {
-  if (key == nullptr || request.priority >= key->priority) return {};
-  return forbidden(fmt::format("priority: expected a number from {} to {} with the key of '{}', found {}",
-                               key->priority, kLastPriority, key->name, request.priority));
 }
 
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
@@ -85,35 +69,17 @@ ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view nam
                          fmt::format("{}: expected {}=N with N from 0 to {}, found '{}'", name, name, most, query));
 }
 
-/// Says whose the requests are, where the caller may ask for them.
-static ApiResult<void> sign(App& app, const HttpRequest& http, PreparedAnswer& prepared) {
-  for (GenerationRequest& request : prepared.requests) {
-    TRY(check_rights(http.caller, request));
-    request.cache_space = cache_space(app, http, request.cache_space);
-    if (http.caller != nullptr) request.caller = {http.caller->name, http.caller->weight};
-  }
-  return {};
-}
-
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {
-  if (const auto refused = app.quota_refusal(exchange.request().caller, 1)) {
-    HttpResponse refusal = error_response(*refused);
-    co_await exchange.respond(std::move(refusal));
-    co_return;
-  }
   ApiResult<PreparedAnswer> prepared = co_await app.on_worker(std::move(prepare));
   if (!prepared) {
-    HttpResponse refusal = error_response(prepared.error());
-    co_await exchange.respond(std::move(refusal));
+    HttpResponse refused = error_response(prepared.error());
+    co_await exchange.respond(std::move(refused));
     co_return;
   }
   PreparedAnswer ready = std::move(*prepared);
-  if (const auto signed_ = sign(app, exchange.request(), ready); !signed_) {
-    HttpResponse refusal = error_response(signed_.error());
-    co_await exchange.respond(std::move(refusal));
-    co_return;
-  }
-  co_await answer(app, exchange, std::move(ready));
+  AnswerBuilder writer(ready, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+  AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole};
+  co_await answer(app, exchange, std::move(job), writer);
 }
 
 }  // namespace ferrox

@@ -1,7 +1,8 @@
 // Which fields do both completion endpoints take, in which ranges?
+#include "server/openai/generation_fields.h"
 #include "server/keys/api_key.h"
-#include "server/openai/generation_params.h"
 #include "server/openai/structured_fields.h"
+#include "server/request/shared_fields.h"
 
 namespace ferrox {
 namespace {
