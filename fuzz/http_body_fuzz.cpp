@@ -1,15 +1,16 @@
-// Can any request body break the server? Bodies are parsed and checked by both endpoints; refusals must be well-formed.
+// Can any request body break the server? Bodies are parsed and checked by every dialect; refusals must be well-formed.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "server/access.h"
+#include "server/anthropic/message_request.h"
 #include "server/api_error.h"
 #include "server/http/message.h"
 #include "server/json_text.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
-#include "server/openai/prompt_building.h"
+#include "server/request/ignored_header.h"
 
 namespace ferrox {
 namespace {
@@ -44,6 +45,14 @@ void try_body(std::string_view body, UnknownFields unknown) {
     if (completion->request.prompts.empty()) std::abort();
   } else {
     check_refusal(completion.error());
+  }
+  for (const MessageUse use : {MessageUse::kAnswer, MessageUse::kPromptLength}) {
+    if (const auto message = parse_message(body, use, unknown)) {
+      check_request(*message);
+      if (!message->messages.is_array() || message->messages.empty()) std::abort();
+    } else {
+      check_refusal(message.error());
+    }
   }
 }
 

@@ -124,6 +124,7 @@ struct Engine::Impl {
   EngineParts parts;
   int64_t context_length;
   uint64_t kv_bytes;
+  int32_t page_rows;
   uint64_t scratch_bytes;
   std::unique_ptr<EngineLoop> loop;    // last: it stops before what it uses goes away
   std::unique_ptr<Sessions> sessions;  // but for those who use the loop
@@ -151,6 +152,7 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   TRY_ASSIGN(std::unique_ptr<PrefixArchive> archive, make_archive(parts.file.get(), question, *memory, options));
   log_start(parts, question, plan);
   const uint64_t kv_bytes = memory->size_bytes();
+  const int32_t page_rows = memory->terms().page_rows;
   CHECK(kv_bytes == plan.kv_bytes, "the store takes what was planned");
   const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
   PrefixTiers* const tiers = archive == nullptr ? nullptr : &archive->tiers();
@@ -162,8 +164,8 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   if (disk_budget_bytes(options) > 0) {
     TRY_ASSIGN(sessions, make_sessions(*cache, *tiers, options, model.shape().n_vocab, *loop));
   }
-  auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, question.scratch_bytes,
-                                          std::move(loop), std::move(sessions)});
+  auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, page_rows,
+                                          question.scratch_bytes, std::move(loop), std::move(sessions)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
@@ -174,6 +176,7 @@ const ChatTemplate& Engine::chat_template() const { return *impl_->parts.chat_te
 const std::string& Engine::model_id() const { return impl_->parts.model_id; }
 int64_t Engine::context_length() const { return impl_->context_length; }
 uint64_t Engine::kv_bytes() const { return impl_->kv_bytes; }
+int32_t Engine::page_rows() const { return impl_->page_rows; }
 uint64_t Engine::scratch_bytes() const { return impl_->scratch_bytes; }
 EngineStatus Engine::status() const { return impl_->loop->status(); }
 

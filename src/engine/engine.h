@@ -80,6 +80,7 @@ class Engine {
   const std::string& model_id() const;  ///< the name answers carry: the file's stem, or "ferrox-demo"
   int64_t context_length() const;       ///< most positions of one request
   uint64_t kv_bytes() const;
+  int32_t page_rows() const;       ///< positions of one page of keys and values
   uint64_t scratch_bytes() const;  ///< of the model, its threads and the choice of tokens
   EngineStatus status() const;
 

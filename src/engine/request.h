@@ -52,6 +52,7 @@ struct TokenEvent {
 struct PromptProgressEvent {
   int64_t n_processed;
   int64_t n_prompt;
+  int64_t n_cached = 0;  ///< of the prompt, that were there already
 };
 
 enum class FinishReason { kStop, kLength, kCancelled };

@@ -104,7 +104,7 @@ void RunningRequest::rows_done(TimePoint now) {
   if (is_loaded_) return;
   is_loaded_ = kv_->length() == n_load_;
   if (history_.prompt_done) return;  // it was parked since
-  const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt()};
+  const PromptProgressEvent progress{kv_->length(), accepted_.loop.n_prompt(), history_.n_reused};
   accepted_.sink(progress);
   for (const AcceptedRequest& other : others_) other.sink(progress);
   if (is_loaded_) history_.prompt_done = now;

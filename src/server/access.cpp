@@ -1,4 +1,4 @@
-// How are keys compared, and Host and Origin judged?
+// How are keys read, and Host and Origin judged?
 #include "server/access.h"
 
 #include <boost/asio/ip/address.hpp>
@@ -21,15 +21,6 @@ bool ends_with_ignoring_case(std::string_view text, std::string_view end) {
 
 }  // namespace
 
-bool equal_in_constant_time(std::string_view presented, std::string_view secret) {
-  volatile unsigned difference = presented.size() != secret.size() ? 1 : 0;
-  for (size_t i = 0; i < presented.size(); ++i) {
-    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
-    difference = difference | static_cast<unsigned>(static_cast<unsigned char>(presented[i] ^ other));
-  }
-  return difference == 0;
-}
-
 std::string_view bearer_key(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (authorization.size() < kScheme.size() || !equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) {
@@ -37,12 +28,6 @@ std::string_view bearer_key(std::string_view authorization) {
   }
   authorization.remove_prefix(std::min(authorization.find_first_not_of(' ', kScheme.size()), authorization.size()));
   return authorization;
-}
-
-bool is_known_key(const std::vector<std::string>& keys, std::string_view presented) {
-  bool known = false;
-  for (const std::string& key : keys) known = equal_in_constant_time(presented, key) || known;
-  return known && !presented.empty();
 }
 
 std::string_view host_of(std::string_view authority) {

@@ -1,4 +1,4 @@
-// Who may call? Keys, and for a server without keys the pages a browser may call it from.
+// Which headers tell who may call? The key, and for a server without keys the pages a browser may call it from.
 #pragma once
 
 #include <string>
@@ -7,14 +7,8 @@
 
 namespace ferrox {
 
-/// Compares in a time that depends on `presented` alone.
-bool equal_in_constant_time(std::string_view presented, std::string_view secret);
-
 /// The key of an `Authorization: Bearer` value (scheme in any case), or of `x-api-key`; empty: none.
 std::string_view bearer_key(std::string_view authorization);
-
-/// Looks at every key, whichever matches.
-bool is_known_key(const std::vector<std::string>& keys, std::string_view presented);
 
 /// The host of "host", "host:port", "[v6]:port" or "scheme://host:port", without brackets.
 std::string_view host_of(std::string_view authority);

@@ -54,6 +54,12 @@ ApiError invalid_api_key() {
 
 ApiError forbidden(std::string message) { return make(403, "permission_error", "forbidden", std::move(message)); }
 
+ApiError rate_limited(std::string message, int64_t retry_after_s) {
+  ApiError error = make(429, "rate_limit_error", "rate_limit_exceeded", std::move(message));
+  error.retry_after_s = retry_after_s;
+  return error;
+}
+
 ApiError unavailable(std::string code, std::string message, int retry_after_s) {
   ApiError error = make(503, kServerError, std::move(code), std::move(message));
   error.retry_after_s = retry_after_s;

@@ -25,8 +25,8 @@ struct ApiError {
   std::string type;
   std::string code;
   std::string message;
-  std::string param;                 ///< the field at fault; empty: null
-  std::optional<int> retry_after_s;  ///< sent as Retry-After
+  std::string param;                     ///< the field at fault; empty: null
+  std::optional<int64_t> retry_after_s;  ///< sent as Retry-After
 };
 
 template <class T>
@@ -50,6 +50,8 @@ ApiError unknown_model(const std::string& found, const std::string& expected);
 ApiError invalid_api_key();
 /// 403 `forbidden`.
 ApiError forbidden(std::string message);
+/// 429 `rate_limit_exceeded` with Retry-After: more than the caller's key may ask for now.
+ApiError rate_limited(std::string message, int64_t retry_after_s);
 /// 503 with Retry-After; code is queue_full, kv_exhausted, draining or sessions_busy.
 ApiError unavailable(std::string code, std::string message, int retry_after_s);
 /// A refusal of the transport by its status (400, 408, 413, 415, 417, 431, 503, 505).

@@ -16,6 +16,18 @@ ApiError App::run_failure(const Error& error) const {
   return engine_error(error, draining_ ? "draining" : "kv_exhausted", retry_after_s());
 }
 
+std::optional<ApiError> App::quota_refusal(const ApiKey* key, size_t n_answers) {
+  const auto n = static_cast<int64_t>(n_answers);
+  if (key != nullptr && key->max_requests && n > *key->max_requests) {
+    return invalid_request("n",
+                           fmt::format("n: expected at most {} choices of all prompts with the key of '{}', found {}",
+                                       *key->max_requests, key->name, n));
+  }
+  const auto refusal = quotas_.check(key, n, mean_duration_s_, std::chrono::steady_clock::now());
+  if (!refusal) return std::nullopt;
+  return rate_limited(refusal->message, refusal->retry_after_s);
+}
+
 awaitable<std::optional<PrefixCacheReport>> App::ask_cache(CacheStep step, size_t most_nodes) {
   return on_waiter([this, step, most_nodes]() -> std::optional<PrefixCacheReport> {
     auto answer = std::make_shared<std::promise<std::optional<PrefixCacheReport>>>();

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "engine/engine.h"
 #include "server/api_error.h"
 #include "server/http/asio.h"
+#include "server/keys/key_ring.h"
+#include "server/keys/quota_ledger.h"
+#include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
 
@@ -22,13 +26,16 @@ namespace ferrox {
 class App {
  public:
   /// `engine` and `options` outlive the app.
-  App(Engine& engine, const ServerOptions& options, asio::any_io_executor executor)
-      : engine_(engine), options_(options), executor_(std::move(executor)) {}
+  App(Engine& engine, const ServerOptions& options, KeyRing keys, asio::any_io_executor executor)
+      : engine_(engine), options_(options), keys_(std::move(keys)), executor_(std::move(executor)) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
+  const KeyRing& keys() const { return keys_; }
   const asio::any_io_executor& executor() const { return executor_; }
   RunningRequests& running() { return running_; }
+  QuotaLedger& quotas() { return quotas_; }
+  const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
   void start_draining() { draining_ = true; }
@@ -74,6 +81,9 @@ class App {
   /// What a client is told when an admitted or waiting request ended with an error.
   ApiError run_failure(const Error& error) const;
 
+  /// Whether n_answers more are more than a key may ask for: 429, or 400 where they never could be asked for.
+  std::optional<ApiError> quota_refusal(const ApiKey* key, size_t n_answers);
+
   /// Feeds the estimate behind Retry-After.
   void record_duration(std::chrono::steady_clock::duration duration);
   int retry_after_s() const;
@@ -81,10 +91,13 @@ class App {
  private:
   Engine& engine_;
   const ServerOptions& options_;
+  const KeyRing keys_;
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
+  QuotaLedger quotas_;
+  std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;
 };

@@ -11,6 +11,7 @@ class Exchange;
 enum class Access {
   kPublic,  ///< health checks: no key asked for
   kKey,     ///< a key, where keys are configured
+  kAdmin,   ///< there, an admin's key: what concerns other callers
 };
 
 struct Endpoint {
@@ -19,6 +20,7 @@ struct Endpoint {
   Access access;
   const char* summary;  ///< one line for listings and documentation
   awaitable<void> (*handle)(App& app, Exchange& exchange);
+  bool is_metered = false;  ///< a key beyond its quota is refused before the body is read
 };
 
 /// Every endpoint, in name order, ended by nullptr.

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "server/access.h"
+#include "server/dialect.h"
 #include "server/endpoint.h"
 #include "server/router.h"
 
@@ -10,8 +11,8 @@ namespace ferrox {
 namespace {
 
 HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
-  if (allowed.empty()) return error_response(unknown_route(head.method, head.path));
-  HttpResponse response = error_response(unknown_method(head.method, head.path, allowed));
+  if (allowed.empty()) return refusal(head, unknown_route(head.method, head.path));
+  HttpResponse response = refusal(head, unknown_method(head.method, head.path, allowed));
   response.headers.push_back({"allow", allowed});
   return response;
 }
@@ -19,10 +20,13 @@ HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
 }  // namespace
 
 std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
-  if (const auto error = check_caller(head)) return error_response(*error);
+  if (const auto error = check_caller(head)) return refusal(head, *error);
   const Route route = find_route(all_endpoint, head.method, head.path);
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
-  if (route.endpoint->access == Access::kKey && !has_key(head)) return error_response(invalid_api_key());
+  if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
+  if (route.endpoint->is_metered) {
+    if (const auto error = app_.quota_refusal(head.caller, 1)) return refusal(head, *error);
+  }
   head.path_parameter = route.parameter;
   return std::nullopt;
 }
@@ -38,7 +42,7 @@ awaitable<void> EndpointService::serve(Exchange& exchange) {
   }
   if (failure.empty()) co_return;
   log().error("request {}: {}", exchange.request().id, failure);
-  HttpResponse response = error_response(ApiError(500, "server_error", "internal_error", failure));
+  HttpResponse response = refusal(exchange.request(), ApiError(500, "server_error", "internal_error", failure));
   if (!exchange.answered()) co_await exchange.respond(std::move(response));
 }
 
@@ -48,8 +52,8 @@ HttpResponse EndpointService::transport_error(int status, const std::string& mes
 
 /// Without keys anyone who reaches the port may call, so pages of other sites must not reach it.
 std::optional<ApiError> EndpointService::check_caller(const HttpRequest& head) const {
+  if (!app_.keys().empty()) return std::nullopt;
   const ServerOptions& options = app_.options();
-  if (!options.api_keys.empty()) return std::nullopt;
   const std::string_view host = head.header("host");
   if (!is_allowed_host(host, options.allowed_hosts) && !equal_ignoring_case(host_of(host), options.host)) {
     return forbidden("header host: expected an address, a loopback name or an allowed host");
@@ -60,10 +64,17 @@ std::optional<ApiError> EndpointService::check_caller(const HttpRequest& head) c
   return std::nullopt;
 }
 
-bool EndpointService::has_key(const HttpRequest& head) const {
-  const ServerOptions& options = app_.options();
-  return options.api_keys.empty() || is_known_key(options.api_keys, bearer_key(head.header("authorization"))) ||
-         is_known_key(options.api_keys, head.header("x-api-key"));
+/// Where keys are configured, the request learns whose it is.
+std::optional<ApiError> EndpointService::check_key(const Endpoint& endpoint, HttpRequest& head) const {
+  if (app_.keys().empty()) return std::nullopt;
+  head.caller = app_.keys().find_caller(head);
+  if (endpoint.access == Access::kPublic) return std::nullopt;
+  if (head.caller == nullptr) return invalid_api_key();
+  if (endpoint.access == Access::kAdmin && !head.caller->is_admin) {
+    return forbidden(fmt::format("{} {}: it concerns other callers; expected the key of an admin, found that of '{}'",
+                                 endpoint.method, endpoint.path, head.caller->name));
+  }
+  return std::nullopt;
 }
 
 }  // namespace ferrox

@@ -3,6 +3,7 @@
 
 #include "server/api_error.h"
 #include "server/app.h"
+#include "server/endpoint.h"
 #include "server/http/exchange.h"
 
 namespace ferrox {
@@ -19,7 +20,7 @@ class EndpointService : public HttpService {
 
  private:
   std::optional<ApiError> check_caller(const HttpRequest& head) const;
-  bool has_key(const HttpRequest& head) const;
+  std::optional<ApiError> check_key(const Endpoint& endpoint, HttpRequest& head) const;
 
   App& app_;
 };

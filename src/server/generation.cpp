@@ -13,6 +13,15 @@ bool is_last(const Event& event) {
   return std::holds_alternative<DoneEvent>(event) || std::holds_alternative<Error>(event);
 }
 
+/// As usage counts them: choices of one prompt are neighbours, and it is computed once.
+int64_t prompt_tokens(const std::vector<GenerationRequest>& requests) {
+  size_t n_tokens = 0;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i == 0 || requests[i].prompt != requests[i - 1].prompt) n_tokens += requests[i].prompt.size();
+  }
+  return static_cast<int64_t>(n_tokens);
+}
+
 }  // namespace
 
 Generation::Generation(App& app, Exchange& exchange) : app_(app), exchange_(exchange) {
@@ -34,26 +43,49 @@ Generation::~Generation() {
   exchange_.watch_client(nullptr);
   mailbox_->close();
   cancel();
+  app_.quotas().close(caller(), static_cast<int64_t>(n_running_));
   if (!choices_.empty()) app_.record_duration(std::chrono::steady_clock::now() - start_);
 }
 
-Result<void> Generation::submit(std::vector<GenerationRequest> requests) {
+ApiResult<void> Generation::submit(std::vector<GenerationRequest> requests) {
+  if (const auto refusal = app_.quota_refusal(caller(), requests.size())) return *refusal;
+  const int64_t n_prompt = prompt_tokens(requests);
   std::vector<NewRequest> all;
-  for (GenerationRequest& request : requests) all.push_back({std::move(request), mailbox_->sink(all.size())});
-  TRY_ASSIGN(const std::vector<RequestId> ids, app_.engine().submit_all(std::move(all)));
-  for (const RequestId id : ids) choices_.push_back({id, true});
-  n_running_ = ids.size();
+  for (GenerationRequest& request : requests) {
+    all.push_back({std::move(request), app_.metrics()->follow(mailbox_->sink(all.size()))});
+  }
+  const auto ids = app_.engine().submit_all(std::move(all));
+  if (!ids) return app_.submit_refusal(ids.error());
+  for (const RequestId id : *ids) choices_.push_back({id});
+  n_running_ = ids->size();
+  app_.quotas().open(caller(), static_cast<int64_t>(n_running_), std::chrono::steady_clock::now());
+  app_.quotas().charge(caller(), n_prompt, std::chrono::steady_clock::now());
   return {};
 }
 
 awaitable<std::vector<ChoiceEvent>> Generation::take(std::chrono::milliseconds longest) {
   auto events = co_await mailbox_->take(longest);
   for (const ChoiceEvent& event : events) {
-    if (!is_last(event.event)) continue;
-    choices_[event.choice].running = false;
-    --n_running_;
+    Choice& choice = choices_[event.choice];
+    count(choice, event.event);
+    if (is_last(event.event)) end(choice);
   }
   co_return events;
+}
+
+/// Tokens are charged as they come; the end tells what else was generated, as the token that ended the answer.
+void Generation::count(Choice& choice, const Event& event) {
+  int64_t n_tokens = std::holds_alternative<TokenEvent>(event) ? 1 : 0;
+  if (const auto* done = std::get_if<DoneEvent>(&event)) n_tokens = done->usage.completion_tokens - choice.n_charged;
+  if (n_tokens == 0) return;
+  choice.n_charged += n_tokens;
+  app_.quotas().charge(caller(), n_tokens, std::chrono::steady_clock::now());
+}
+
+void Generation::end(Choice& choice) {
+  choice.running = false;
+  --n_running_;
+  app_.quotas().close(caller(), 1);
 }
 
 bool Generation::client_gone() const { return exchange_.client_gone(); }

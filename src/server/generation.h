@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "server/api_error.h"
 #include "server/event_mailbox.h"
 #include "server/http/exchange.h"
 
@@ -22,8 +23,8 @@ class Generation {
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
 
-  /// Starts a completion for each request, or none: the first refusal is returned.
-  Result<void> submit(std::vector<GenerationRequest> requests);
+  /// Starts a completion for each request, or none: the first refusal is returned, by the key's quota or by the engine.
+  ApiResult<void> submit(std::vector<GenerationRequest> requests);
 
   /// Waits for events; empty after `longest` and when the client went away. Events of a choice that has ended don't
   /// come.
@@ -31,6 +32,7 @@ class Generation {
 
   bool finished() const { return n_running_ == 0; }
   bool client_gone() const;
+  const ApiKey* caller() const { return exchange_.request().caller; }
 
   /// Cancels what runs; the engine answers with last events.
   void cancel();
@@ -38,8 +40,12 @@ class Generation {
  private:
   struct Choice {
     RequestId id;
-    bool running;
+    bool running = true;
+    int64_t n_charged = 0;  ///< tokens that its key's quota was charged
   };
+
+  void count(Choice& choice, const Event& event);
+  void end(Choice& choice);
 
   App& app_;
   Exchange& exchange_;

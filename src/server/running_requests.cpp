@@ -2,13 +2,15 @@
 #include "server/running_requests.h"
 
 #include "server/generation.h"
+#include "server/keys/api_key.h"
 
 namespace ferrox {
 
-bool RunningRequests::cancel(std::string_view id) {
-  if (const size_t dash = id.rfind('-'); dash != std::string_view::npos) id.remove_prefix(dash + 1);
+bool RunningRequests::cancel(std::string_view id, const ApiKey* caller) {
+  if (const size_t end = id.find_last_of("-_"); end != std::string_view::npos) id.remove_prefix(end + 1);
   const auto found = by_id_.find(std::string(id));
   if (found == by_id_.end()) return false;
+  if (caller != nullptr && !caller->is_admin && found->second->caller() != caller) return false;
   found->second->cancel();
   return true;
 }

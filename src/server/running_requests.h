@@ -7,6 +7,7 @@
 
 namespace ferrox {
 
+struct ApiKey;
 class Generation;
 
 /// I/O thread only.
@@ -16,8 +17,9 @@ class RunningRequests {
   void remove(const std::string& id) { by_id_.erase(id); }
   size_t size() const { return by_id_.size(); }
 
-  /// `id` may carry the prefix that answers put before it ("chatcmpl-"). False: none of this id is running.
-  bool cancel(std::string_view id);
+  /// `id` may carry the prefix that answers put before it ("chatcmpl-", "msg_"). False: none of this id is running that
+  /// `caller` (nullptr: where there are no keys) may cancel: one of its own, or any one for an admin.
+  bool cancel(std::string_view id, const ApiKey* caller);
   void cancel_all();
 
  private:

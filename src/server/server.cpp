@@ -17,6 +17,7 @@
 #include "server/endpoint_service.h"
 #include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
+#include "server/http/tls.h"
 
 namespace ferrox {
 namespace {
@@ -25,11 +26,33 @@ namespace {
 constexpr std::chrono::milliseconds kLastWrites{2'000};
 constexpr std::chrono::milliseconds kDrainPoll{10};
 
+Result<KeyRing> all_keys(const ServerOptions& options) {
+  std::vector<ApiKey> keys = options.keys;
+  for (const std::string& key : options.api_keys) {
+    if (key.empty()) return make_error(ErrorCode::kInvalidArgument, "--api-key: expected a key, found an empty one");
+    keys.push_back(unlimited_key(key));
+  }
+  return KeyRing::make(std::move(keys));
+}
+
+/// None where no files are given.
+Result<std::unique_ptr<asio::ssl::context>> tls_of(const ServerOptions& options) {
+  if (options.tls_cert_file.empty() && options.tls_key_file.empty()) return std::unique_ptr<asio::ssl::context>();
+  if (options.tls_cert_file.empty() || options.tls_key_file.empty()) {
+    return make_error(ErrorCode::kInvalidArgument,
+                      "tls: expected --ssl-cert-file and --ssl-key-file, found one of them");
+  }
+  return open_tls(options.tls_cert_file, options.tls_key_file);
+}
+
 }  // namespace
 
 struct Server::Impl {
-  Impl(Engine& engine, ServerOptions given)
-      : options(std::move(given)), app(engine, options, io.get_executor()), service(app), signals(io) {}
+  Impl(Engine& engine, ServerOptions given, KeyRing keys)
+      : options(std::move(given)),
+        app(engine, options, std::move(keys), io.get_executor()),
+        service(app),
+        signals(io) {}
 
   void watch_signals();
   void on_signal();
@@ -40,24 +63,33 @@ struct Server::Impl {
   asio::io_context io{1};
   App app;
   EndpointService service;
+  std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
 };
 
 Result<void> check_exposure(const ServerOptions& options) {
-  if (is_loopback(options.host) || !options.api_keys.empty() || options.allow_unauthenticated_remote) return {};
+  const bool has_keys = !options.api_keys.empty() || !options.keys.empty();
+  if (is_loopback(options.host) || has_keys || options.allow_unauthenticated_remote) return {};
   return make_error(ErrorCode::kInvalidArgument,
-                    "--host {}: expected an address of this machine alone; others can be served with --api-key, or "
-                    "without any with --allow-unauthenticated-remote",
+                    "--host {}: expected an address of this machine alone; others can be served with --keys-file or "
+                    "--api-key, or without any with --allow-unauthenticated-remote",
                     options.host);
+}
+
+Result<void> check_keys(const ServerOptions& options) {
+  TRY(all_keys(options));
+  return {};
 }
 
 Result<std::unique_ptr<Server>> Server::open(Engine& engine, ServerOptions options) {
   TRY(check_exposure(options));
+  TRY_ASSIGN(KeyRing keys, all_keys(options));
   fit_to_descriptors(options.limits);
-  auto impl = std::make_unique<Impl>(engine, std::move(options));
+  auto impl = std::make_unique<Impl>(engine, std::move(options), std::move(keys));
+  TRY_ASSIGN(impl->tls, tls_of(impl->options));
   TRY_ASSIGN(impl->listener, Listener::open(impl->io.get_executor(), impl->options.host, impl->options.port,
-                                            impl->service, impl->options.limits));
+                                            impl->service, impl->options.limits, impl->tls.get()));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -69,7 +101,8 @@ uint16_t Server::port() const { return impl_->listener->port(); }
 
 std::string Server::url() const {
   const bool is_v6 = impl_->options.host.find(':') != std::string::npos;
-  return fmt::format("http://{}:{}", is_v6 ? "[" + impl_->options.host + "]" : impl_->options.host, port());
+  return fmt::format("{}://{}:{}", impl_->tls == nullptr ? "http" : "https",
+                     is_v6 ? "[" + impl_->options.host + "]" : impl_->options.host, port());
 }
 
 void Server::run() {

@@ -10,19 +10,24 @@
 #include "base/result.h"
 #include "engine/engine.h"
 #include "server/http/limits.h"
+#include "server/keys/api_key.h"
 
 namespace ferrox {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";                   ///< an address or a name of this machine
-  uint16_t port = 8383;                             ///< 0: a free one, told by Server::port()
-  std::vector<std::string> api_keys;                ///< empty: no key is asked for
-  bool allow_unauthenticated_remote = false;        ///< without it, a non-loopback address needs a key
-  std::vector<std::string> allowed_hosts;           ///< names beside loopback that Host and Origin may carry; "*": any
-  bool strict_fields = false;                       ///< refuse unknown fields instead of listing them
-  bool strict_model = false;                        ///< refuse other model names than the loaded one's
-  bool handle_signals = true;                       ///< SIGTERM and SIGINT drain; a second one exits at once
-  std::chrono::milliseconds drain_timeout{15'000};  ///< longest that running requests may go on after a signal
+  std::string host = "127.0.0.1";             ///< an address or a name of this machine
+  uint16_t port = 8383;                       ///< 0: a free one, told by Server::port()
+  std::vector<std::string> api_keys;          ///< whose callers may do everything
+  std::vector<ApiKey> keys;                   ///< whose callers may do what they say; none of either: none is asked for
+  std::string tls_cert_file;                  ///< PEM; empty, as the next one then is: no TLS
+  std::string tls_key_file;                   ///< PEM, the certificate's key
+  bool allow_unauthenticated_remote = false;  ///< without it, a non-loopback address needs a key
+  std::vector<std::string> allowed_hosts;     ///< names beside loopback that Host and Origin may carry; "*": any
+  bool strict_fields = false;                 ///< refuse unknown fields instead of listing them
+  bool strict_model = false;                  ///< refuse other model names than the loaded one's
+  bool vllm_metrics = false;                  ///< /metrics has vLLM's names besides this server's own
+  bool handle_signals = true;                 ///< SIGTERM and SIGINT drain; a second one exits at once
+  std::chrono::milliseconds drain_timeout{15'000};      ///< longest that running requests may go on after a signal
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
   HttpLimits limits;
@@ -31,17 +36,21 @@ struct ServerOptions {
 /// Refuses (kInvalidArgument) to listen where other machines can call, unless a key or a flag says that they may.
 Result<void> check_exposure(const ServerOptions& options);
 
+/// Refuses (kInvalidArgument) an empty key, and a key or a name that stands twice.
+Result<void> check_keys(const ServerOptions& options);
+
 class Server {
  public:
   /// Binds and listens; answers when run() is called. `engine` outlives the server. kInvalidArgument: what
-  /// check_exposure refuses; kIo: the address can't be bound.
+  /// check_exposure and check_keys refuse, one of the two files of TLS; kIo: a file isn't what it should be, the
+  /// address can't be bound.
   static Result<std::unique_ptr<Server>> open(Engine& engine, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   uint16_t port() const;
-  std::string url() const;  ///< "http://127.0.0.1:8383"
+  std::string url() const;  ///< "http://127.0.0.1:8383", with TLS "https://..."
 
   /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled.
   void run();

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
-#include "tier/hex.h"
+#include "base/hex.h"
 
 namespace ferrox {
 namespace {

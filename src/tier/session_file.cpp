@@ -4,8 +4,8 @@
 #include <array>
 #include <random>
 
+#include "base/hex.h"
 #include "tier/file_io.h"
-#include "tier/hex.h"
 
 namespace ferrox {
 namespace {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "cli/command.h"
 #include "command_run.h"
 #include "gguf/writer.h"
+#include "server/keys/keys_file.h"
+#include "support/temp_folder.h"
 #include "tensor/kv_type.h"
 
 namespace ferrox {
@@ -88,6 +91,12 @@ TEST(CommandLine, RefusalsSayWhatWasExpectedOrMeant) {
       {{"run", "--chat-template", "x", "--chat-template-file", "y", "hi"}, "excludes"},
       {{"run", "--no-cnv", "-sys", "x", "hi"}, "excludes"},
       {{"serve", "--api-key-file", ""}, "--api-key-file: expected a value, found an empty one"},
+      {{"serve", "--keys-file", ""}, "--keys-file: expected a value, found an empty one"},
+      {{"serve", "--api-key", "k", "--api-key", "k"}, "api keys: expected each name once"},
+      {{"serve", "--ssl-cert-file", "cert.pem"}, "--ssl-cert-file requires --ssl-key-file"},
+      {{"serve", "--ssl-key-file", "key.pem"}, "--ssl-key-file requires --ssl-cert-file"},
+      {{"key"}, "--name is required"},
+      {{"key", "--name", "a b"}, "--name: expected letters, digits, '_', '.' and '-', found \"a b\""},
       {{"serve", "--host", ""}, "--host: expected a value, found an empty one"},
       {{"inspect", ""}, "expected a value, found an empty one"},
       {{"inspect", "--full"}, "--full requires --json"},
@@ -145,6 +154,28 @@ TEST(CommandLine, AFileThatIsNoModelIsAFailureWithItsReason) {
     EXPECT_EQ(directory.exit_code, 1) << command;
     EXPECT_THAT(directory.err, HasSubstr("expected a file, found a directory")) << command;
   }
+}
+
+TEST(CommandLine, AKeysFileThatIsWrongIsAFailureWithItsPlace) {
+  const testing::TempFolder folder;
+  const std::string path = folder / "keys.json";
+  std::ofstream(path) << R"({"keys": [{"name": "a", "sha256": "b"}]})";
+  const auto wrong = run_ferrox({"serve", "--keys-file", path});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr(path + ": keys[0]: sha256: expected 64 hexadecimal digits"));
+  EXPECT_EQ(run_ferrox({"serve", "--keys-file", folder / "none.json"}).exit_code, 1);
+}
+
+TEST(CommandLine, ANewKeyIsPrintedOnceBesideItsEntry) {
+  const auto made = run_ferrox({"key", "--name", "alice"});
+  EXPECT_EQ(made.exit_code, 0);
+  const std::string key = made.out.substr(0, made.out.find('\n'));
+  EXPECT_THAT(key, ::testing::MatchesRegex("fx-[0-9a-f]+"));
+  const std::string entry = made.out.substr(key.size() + 1);
+  const auto keys = parse_keys_file("{\"keys\": [" + entry + "]}", "keys.json");
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_EQ(keys->front().name, "alice");
+  EXPECT_EQ(keys->front().sha256, digest_of(key));
 }
 
 TEST(CommandLine, AFileThatCantBeReadIsAFailure) {

@@ -8,16 +8,6 @@
 namespace ferrox {
 namespace {
 
-TEST(Access, KeysMatchWholeOrNotAtAll) {
-  const std::vector<std::string> keys = {"alpha", "beta"};
-  EXPECT_TRUE(is_known_key(keys, "alpha"));
-  EXPECT_TRUE(is_known_key(keys, "beta"));
-  for (const char* wrong : {"", "a", "alph", "alphaa", "alphaalpha", "ALPHA", "betb"}) {
-    EXPECT_FALSE(is_known_key(keys, wrong)) << wrong;
-  }
-  EXPECT_FALSE(is_known_key({""}, ""));
-}
-
 TEST(Access, BearerSchemeIsReadInAnyCase) {
   EXPECT_EQ(bearer_key("Bearer abc"), "abc");
   EXPECT_EQ(bearer_key("bearer   abc"), "abc");

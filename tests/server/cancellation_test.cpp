@@ -143,6 +143,41 @@ TEST(Cancellation, ASlowReaderIsCutOffAndDisturbsNobody) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("[DONE]")));
 }
 
+TEST(Cancellation, ASlowReaderOfFewBytesIsCutOffByTime) {
+  RigOptions options = roomy();
+  options.server.limits.max_stream_backlog_bytes = size_t{1} << 40;
+  options.server.limits.send_buffer_bytes = 2048;
+  options.server.limits.write_timeout = std::chrono::milliseconds(200);
+  ServerRig rig(options);
+  RawClient slow(rig.port(), 2048);
+  slow.send(endless(true));
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 1; });
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
+  rig.expect_all_released();
+  EXPECT_THAT(slow.read_until("[DONE]"), ::testing::Not(HasSubstr("[DONE]")));
+}
+
+TEST(Cancellation, AReaderThatPausesWithinItsLimitsMissesNothingAndNobodyWaitsForIt) {
+  RigOptions options = roomy();
+  options.server.limits.send_buffer_bytes = 2048;
+  options.server.limits.write_timeout = std::chrono::minutes(10);
+  ServerRig rig(options);
+  RawClient pausing(rig.port(), 2048);
+  Json body = {{"prompt", "Once"}, {"max_tokens", 150}, {"ignore_eos", true}, {"seed", 1}, {"logprobs", 5}};
+  const Json whole = Json::parse(rig.complete(body).body);
+  const uint64_t n_steps = rig.engine->status().n_steps;
+  body["stream"] = true;
+  pausing.send(http_request("POST", "/v1/completions", dump_json(body)));
+  rig.wait_for([n_steps](const EngineStatus& s) { return s.n_steps > n_steps; });
+  EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 5}}).status, 200);
+  rig.wait_for([](const EngineStatus& s) { return s.n_running == 0; });
+  const auto events = read_sse(pausing.read_response().body);
+  EXPECT_TRUE(events.done);
+  std::string text;
+  for (const Json& event : events.data) text += event["choices"][0]["text"].get<std::string>();
+  EXPECT_EQ(text, whole["choices"][0]["text"]);
+}
+
 TEST(Cancellation, AFullQueueIsRefusedWithATimeToComeBack) {
   RigOptions options = one_at_a_time();
   options.engine.max_queue = 2;

@@ -68,6 +68,7 @@ TEST(Endpoints, CancelNamesARunningRequest) {
   EXPECT_EQ(listed.headers.at("x-ferrox-ignored"), "why");
 }
 
+// S5: a page can't reach the server by a name of its own that points here.
 TEST(Endpoints, ForeignHostsAndOriginsAreRefused) {
   RawClient client(shared_server().port());
   client.send("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
@@ -78,6 +79,7 @@ TEST(Endpoints, ForeignHostsAndOriginsAreRefused) {
   EXPECT_EQ(shared_server().call("GET", "/v1/models", nullptr, "Origin: http://localhost:1\r\n").status, 200);
 }
 
+// P7, S7: nothing but the health check is open to those without a key.
 TEST(Endpoints, KeysAreAskedForEverywhereButHealth) {
   RigOptions options;
   options.server.api_keys = {"secret"};

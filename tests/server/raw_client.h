@@ -40,7 +40,7 @@ class RawClient {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
-  ~RawClient() { close(); }
+  virtual ~RawClient() { close(); }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
@@ -59,7 +59,7 @@ class RawClient {
   /// False when the server has closed the connection.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t n = write_some(bytes);
       if (n <= 0) return false;
       bytes.remove_prefix(static_cast<size_t>(n));
     }
@@ -77,7 +77,7 @@ class RawClient {
     char bytes[16384];
     ssize_t n = 0;
     do {
-      n = ::recv(fd_, bytes, sizeof bytes, 0);
+      n = read_some(bytes, sizeof bytes);
     } while (n < 0 && errno == EINTR);  // as after the whole program was stopped and went on
     if (n > 0) unread_.append(bytes, static_cast<size_t>(n));
     return n > 0;
@@ -146,6 +146,11 @@ class RawClient {
   /// Nothing more comes: the server closed.
   bool at_end() { return unread_.empty() && !receive(); }
   std::string& unread() { return unread_; }
+
+ protected:
+  virtual ssize_t write_some(std::string_view bytes) { return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  virtual ssize_t read_some(char* bytes, size_t n) { return ::recv(fd_, bytes, n, 0); }
+  int fd() const { return fd_; }
 
  private:
   void set_option(int name, int value) { ::setsockopt(fd_, SOL_SOCKET, name, &value, sizeof value); }

@@ -5,6 +5,7 @@
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
 #include "server/openai/prompt_building.h"
+#include "server/request/ignored_header.h"
 
 namespace ferrox {
 namespace {

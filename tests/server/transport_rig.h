@@ -15,7 +15,8 @@
 
 namespace ferrox::testing {
 
-/// /echo sends the body back, /stream three pieces, /wait waits until the client leaves, /flood writes until it can't.
+/// /echo sends the body back, /watched too while the client is watched, /stream three pieces, /wait waits until the
+/// client leaves, /flood writes until it can't.
 class ProbeService : public HttpService {
  public:
   explicit ProbeService(asio::io_context& io) : io_(io) {}
@@ -30,6 +31,7 @@ class ProbeService : public HttpService {
     if (path == "/stream") return stream(exchange);
     if (path == "/wait") return wait(exchange);
     if (path == "/flood") return flood(exchange);
+    if (path == "/watched") return watched(exchange);
     return echo(exchange);
   }
 
@@ -68,6 +70,13 @@ class ProbeService : public HttpService {
     if (exchange.client_gone()) gone.set_value();
   }
 
+  awaitable<void> watched(Exchange& exchange) {
+    exchange.watch_client([] {});
+    asio::steady_timer timer(io_, std::chrono::milliseconds(1));
+    co_await timer.async_wait(kAwait);
+    co_await echo(exchange);
+  }
+
   awaitable<void> flood(Exchange& exchange) {
     HttpResponse head;
     co_await exchange.begin_stream(std::move(head));
@@ -82,8 +91,9 @@ class ProbeService : public HttpService {
 
 class TransportRig {
  public:
-  explicit TransportRig(HttpLimits given = {}) : limits(given), service(io) {
-    listener = *Listener::open(io.get_executor(), "127.0.0.1", 0, service, limits);
+  /// `tls` (nullptr: plain) outlives the rig.
+  explicit TransportRig(HttpLimits given = {}, asio::ssl::context* tls = nullptr) : limits(given), service(io) {
+    listener = *Listener::open(io.get_executor(), "127.0.0.1", 0, service, limits, tls);
     listener->start();
     thread = std::thread([this] { io.run(); });
   }
@@ -106,6 +116,9 @@ class TransportRig {
   }
   size_t n_busy() {
     return on_io_thread([this] { return listener->connections().n_busy(); });
+  }
+  size_t n_connections() {
+    return on_io_thread([this] { return listener->connections().size(); });
   }
 
   HttpLimits limits;

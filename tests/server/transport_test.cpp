@@ -229,6 +229,18 @@ TEST(Transport, AClientThatNeverReadsIsCutOff) {
   EXPECT_EQ(other.read_response().status, 200);
 }
 
+TEST(Transport, AWholeAnswerThatNobodyReadsIsCutOff) {
+  HttpLimits limits;
+  limits.write_timeout = milliseconds(200);
+  TransportRig rig(limits);
+  RawClient client(rig.port(), 4096);
+  client.send(http_request("POST", "/echo", std::string(16u << 20, 'x')));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (rig.n_connections() > 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(rig.n_connections(), 0u);
+  EXPECT_FALSE(client.read_response().complete);
+}
+
 TEST(Transport, IdleConnectionsAreClosed) {
   HttpLimits limits;
   limits.idle_timeout = milliseconds(100);

@@ -11,6 +11,7 @@
 #include "cli/input_text.h"
 #include "cli/load_options.h"
 #include "cli/option_table.h"
+#include "server/keys/keys_file.h"
 #include "server/server.h"
 
 namespace ferrox {
@@ -20,6 +21,7 @@ struct Arguments {
   LoadArguments load;
   ServerOptions server;
   std::string api_key_file;
+  std::string keys_file;
   double timeout_s = 0;
   double drain_timeout_s = 15;
 };
@@ -41,9 +43,11 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
     TRY_ASSIGN(const auto keys, keys_of_file(arguments.api_key_file));
     options.api_keys.insert(options.api_keys.end(), keys.begin(), keys.end());
   }
-  for (const auto& key : options.api_keys) {
-    if (key.empty()) return make_error(ErrorCode::kInvalidArgument, "--api-key: expected a key, found an empty one");
+  if (!arguments.keys_file.empty()) {
+    TRY_ASSIGN(const auto text, read_text_file(arguments.keys_file));
+    TRY_ASSIGN(options.keys, parse_keys_file(text, arguments.keys_file));
   }
+  TRY(check_keys(options));
   TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
   return options;
@@ -95,6 +99,14 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->group(kGroup);
   app.add_option("--api-key-file", arguments.api_key_file, "keys, one a line")->check(not_empty())->group(kGroup);
+  app.add_option("--keys-file", arguments.keys_file, "hashes of keys, with quotas and rights of each, as JSON")
+      ->check(not_empty())
+      ->group(kGroup);
+  CLI::Option* const cert =
+      app.add_option("--ssl-cert-file", server.tls_cert_file, "serve TLS with this certificate, PEM");
+  CLI::Option* const key = app.add_option("--ssl-key-file", server.tls_key_file, "the certificate's key, PEM");
+  cert->needs(key)->check(not_empty())->group(kGroup);
+  key->needs(cert)->check(not_empty())->group(kGroup);
   app.add_flag("--allow-unauthenticated-remote", server.allow_unauthenticated_remote,
                "serve other machines without a key")
       ->group(kGroup);
@@ -102,6 +114,11 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
       ->check(not_empty())
       ->group(kGroup);
   app.add_flag("--strict", server.strict_fields, "refuse fields that aren't known")->group(kGroup);
+  app.add_option_function<std::string>(
+         "--metrics-compat", [&server](const std::string&) { server.vllm_metrics = true; },
+         "whose metric names /metrics has besides its own: vllm")
+      ->check(CLI::IsMember({"vllm"}))
+      ->group(kGroup);
   app.add_flag("--strict-model", server.strict_model, "refuse other model names than this model's")->group(kGroup);
   const auto add_seconds = [&](const char* flags, double& seconds, const char* help) {
     app.add_option(flags, seconds, help)->capture_default_str()->check(number_within(0, 1e6))->group(kGroup);

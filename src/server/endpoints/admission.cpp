@@ -1,5 +1,6 @@
 // POST /v1/admission: would this request be served, what would it take, and would it have to wait? Nothing runs.
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
@@ -16,7 +17,7 @@ Json choice_json(const AdmissionAnswer& answer) {
 }
 
 /// One entry per choice, or the refusal that the request itself would meet.
-HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
+HttpResponse answer_of(App& app, const ApiKey* key, const ApiResult<PreparedAnswer>& prepared) {
   if (!prepared) return error_response(prepared.error());
   const Error draining = make_error(ErrorCode::kUnavailable, "draining: no new requests are admitted");
   if (app.draining()) return error_response(app.submit_refusal(draining));
@@ -25,6 +26,7 @@ HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
   }
   Json choices = Json::array();
   for (const GenerationRequest& request : prepared->requests) {
+    if (const auto allowed = check_rights(key, request); !allowed) return error_response(allowed.error());
     const auto answer = app.engine().ask_admission(request.prompt, request.max_tokens, prepared->n_per_prompt);
     if (!answer) return error_response(app.submit_refusal(answer.error()));
     choices.push_back(choice_json(*answer));
@@ -37,7 +39,7 @@ HttpResponse answer_of(App& app, const ApiResult<PreparedAnswer>& prepared) {
 awaitable<void> ask(App& app, Exchange& exchange) {
   const ApiResult<PreparedAnswer> prepared =
       co_await app.on_worker([&app, &body = exchange.request().body] { return prepare_either(app, body); });
-  HttpResponse response = answer_of(app, prepared);
+  HttpResponse response = answer_of(app, exchange.request().caller, prepared);
   co_await exchange.respond(std::move(response));
 }
 

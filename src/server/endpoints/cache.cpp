@@ -1,6 +1,7 @@
 // GET /v1/cache: which prefixes are kept, and what do they take?
 #include "server/app.h"
 #include "server/cache_json.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/openai/endpoint_steps.h"

@@ -19,7 +19,7 @@ awaitable<void> clear(App& app, Exchange& exchange) {
 extern const Endpoint endpoint_cache_clear{
     .method = "POST",
     .path = "/v1/cache/clear",
-    .access = Access::kKey,
+    .access = Access::kAdmin,
     .summary = "Forgets every cached prefix that no running request uses",
     .handle = clear,
 };

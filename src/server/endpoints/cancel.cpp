@@ -3,13 +3,13 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
-#include "server/openai/prompt_building.h"
+#include "server/request/ignored_header.h"
 
 namespace ferrox {
 namespace {
 
-HttpResponse cancel_by_body(App& app, const std::string& body) {
-  const auto json = parse_json(body);
+HttpResponse cancel_by_body(App& app, const HttpRequest& request) {
+  const auto json = parse_json(request.body);
   if (!json) return error_response(invalid_request("", json.error().message));
   const auto id = json->is_object() ? json->find("id") : json->end();
   if (id == json->end() || !id->is_string()) {
@@ -23,7 +23,7 @@ HttpResponse cancel_by_body(App& app, const std::string& body) {
     return error_response(invalid_request(
         ignored.front(), ignored.front() + ": expected a field of this endpoint, found an unknown one"));
   }
-  const bool found = app.running().cancel(id->get_ref<const std::string&>());
+  const bool found = app.running().cancel(id->get_ref<const std::string&>(), request.caller);
   HttpResponse response;
   add_ignored_header(ignored, response.headers);
   response.status = found ? 200 : 404;
@@ -34,7 +34,7 @@ HttpResponse cancel_by_body(App& app, const std::string& body) {
 }
 
 awaitable<void> cancel(App& app, Exchange& exchange) {
-  HttpResponse response = cancel_by_body(app, exchange.request().body);
+  HttpResponse response = cancel_by_body(app, exchange.request());
   co_await exchange.respond(std::move(response));
 }
 

@@ -24,6 +24,7 @@ extern const Endpoint endpoint_chat_completions{
     .access = Access::kKey,
     .summary = "Answers a conversation, whole or streamed",
     .handle = chat,
+    .is_metered = true,
 };
 
 }  // namespace ferrox

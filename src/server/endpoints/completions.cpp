@@ -23,6 +23,7 @@ extern const Endpoint endpoint_completions{
     .access = Access::kKey,
     .summary = "Continues prompts, whole or streamed",
     .handle = complete,
+    .is_metered = true,
 };
 
 }  // namespace ferrox

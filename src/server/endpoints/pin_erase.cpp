@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_response.h"

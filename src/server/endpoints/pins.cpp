@@ -1,5 +1,6 @@
 // GET /v1/cache/pins: which prefixes are pinned?
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_response.h"

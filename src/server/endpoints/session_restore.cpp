@@ -1,5 +1,6 @@
 // POST /v1/sessions/restore: brings a saved conversation back into the cache.
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/openai/endpoint_steps.h"

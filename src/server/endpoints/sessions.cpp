@@ -19,7 +19,7 @@ HttpResponse list(App& app) {
 
 awaitable<void> handle(App& app, Exchange& exchange) {
   HttpResponse response;
-  if (app.options().api_keys.size() > 1) {
+  if (app.keys().size() > 1) {
     response = error_response(forbidden("an id opens a conversation, so that keys see no list of them"));
   } else {
     response = co_await app.on_waiter([&app] { return list(app); });

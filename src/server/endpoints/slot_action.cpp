@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_response.h"

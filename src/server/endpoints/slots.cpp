@@ -1,5 +1,6 @@
 // GET /slots: what does each slot run, or what did it run last?
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"

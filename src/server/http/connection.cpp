@@ -30,8 +30,9 @@ int status_of_read_error(const error_code& error) {
 
 }  // namespace
 
-Connection::Connection(tcp::socket socket, HttpService& service, const HttpLimits& limits, ConnectionSet& set)
-    : stream_(std::move(socket)),
+Connection::Connection(tcp::socket socket, asio::ssl::context* tls, HttpService& service, const HttpLimits& limits,
+                       ConnectionSet& set)
+    : stream_(std::move(socket), tls),
       buffer_(limits.max_header_bytes + kReadBytes),
       service_(service),
       limits_(limits),
@@ -46,15 +47,21 @@ void Connection::close() { stream_.close(); }
 awaitable<void> Connection::run() {
   const auto self = shared_from_this();
   try {
-    while (co_await serve_one()) {
-    }
+    bool goes_on = co_await handshake();
+    while (goes_on) goes_on = co_await serve_one();
   } catch (const std::exception& error) {
     log().error("connection: {}", error.what());
   }
   busy_ = false;
-  error_code ignored;
-  stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-  stream_.close();
+  co_await stream_.finish(limits_.linger_timeout);
+}
+
+/// Whoever speaks another language than TLS, or none, is let go.
+awaitable<bool> Connection::handshake() {
+  stream_.expires_after(limits_.handshake_timeout);
+  const error_code error = co_await stream_.handshake();
+  if (error) co_await stream_.linger(limits_.linger_timeout);
+  co_return !error;
 }
 
 awaitable<bool> Connection::refuse_transport(int status, std::string message) {
@@ -70,18 +77,8 @@ awaitable<bool> Connection::refuse_unread(HttpResponse response) {
   SocketExchangeOptions options;
   options.keep_alive = false;
   SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);
-  if (co_await exchange.respond(std::move(response))) co_await linger();
+  if (co_await exchange.respond(std::move(response))) co_await stream_.linger(limits_.linger_timeout);
   co_return false;
-}
-
-awaitable<void> Connection::linger() {
-  error_code error;
-  stream_.socket().shutdown(tcp::socket::shutdown_send, error);
-  stream_.expires_after(limits_.linger_timeout);
-  while (!error) {
-    buffer_.clear();
-    std::tie(error, std::ignore) = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
-  }
 }
 
 /// What frames chunks counts as the body does: extensions and trailers are nothing that anyone has asked for.

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 
 #include <memory>
 
 #include "server/http/asio.h"
 #include "server/http/connection_set.h"
 #include "server/http/exchange.h"
+#include "server/http/http_stream.h"
 #include "server/http/limits.h"
 #include "server/http/request_head.h"
 
@@ -16,8 +16,9 @@ namespace ferrox {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  /// `service`, `limits` and `set` outlive the connection.
-  Connection(tcp::socket socket, HttpService& service, const HttpLimits& limits, ConnectionSet& set);
+  /// `tls` (nullptr: plain), `service`, `limits` and `set` outlive the connection.
+  Connection(tcp::socket socket, asio::ssl::context* tls, HttpService& service, const HttpLimits& limits,
+             ConnectionSet& set);
   ~Connection();
 
   Connection(const Connection&) = delete;
@@ -41,9 +42,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   awaitable<error_code> read_body(RequestParser& parser);
   awaitable<bool> refuse_transport(int status, std::string message);
   awaitable<bool> refuse_unread(HttpResponse response);
-  awaitable<void> linger();
+  awaitable<bool> handshake();
 
-  boost::beast::tcp_stream stream_;
+  HttpStream stream_;
   boost::beast::flat_buffer buffer_;  ///< bytes read and not parsed yet; holds a head or a trailer at most
   HttpService& service_;
   const HttpLimits& limits_;

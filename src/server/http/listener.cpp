@@ -31,7 +31,8 @@ Result<tcp::endpoint> resolve(const asio::any_io_executor& executor, const std::
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor, const std::string& host, uint16_t port,
-                                                 HttpService& service, const HttpLimits& limits) {
+                                                 HttpService& service, const HttpLimits& limits,
+                                                 asio::ssl::context* tls) {
   TRY_ASSIGN(const tcp::endpoint endpoint, resolve(executor, host, port));
   error_code error;
   tcp::acceptor acceptor(executor);
@@ -44,11 +45,15 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
                       host, port);
   }
   if (error) return make_error(ErrorCode::kIo, "listen on {}:{}: {}", host, port, error.message());
-  return std::unique_ptr<Listener>(new Listener(std::move(acceptor), service, limits));
+  return std::unique_ptr<Listener>(new Listener(std::move(acceptor), service, limits, tls));
 }
 
-Listener::Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits)
-    : acceptor_(std::move(acceptor)), pause_timer_(acceptor_.get_executor()), service_(service), limits_(limits) {}
+Listener::Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits, asio::ssl::context* tls)
+    : acceptor_(std::move(acceptor)),
+      pause_timer_(acceptor_.get_executor()),
+      service_(service),
+      limits_(limits),
+      tls_(tls) {}
 
 uint16_t Listener::port() const {
   error_code ignored;
@@ -85,7 +90,7 @@ awaitable<void> Listener::accept_loop() {
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
     socket.set_option(asio::socket_base::send_buffer_size(limits_.send_buffer_bytes), ignored);
-    const auto connection = std::make_shared<Connection>(std::move(socket), service_, limits_, connections_);
+    const auto connection = std::make_shared<Connection>(std::move(socket), tls_, service_, limits_, connections_);
     asio::co_spawn(
         acceptor_.get_executor(), [connection] { return connection->run(); }, asio::detached);
   }

@@ -1,6 +1,8 @@
 // How do connections come in? One accept loop that pauses when there are too many or no file descriptor is left.
 #pragma once
 
+#include <boost/asio/ssl/context.hpp>
+
 #include <memory>
 #include <string>
 
@@ -13,10 +15,11 @@ namespace ferrox {
 
 class Listener {
  public:
-  /// Binds and listens. Port 0: a free one. `service` and `limits` outlive the listener.
+  /// Binds and listens. Port 0: a free one. `service`, `limits` and `tls` (nullptr: plain) outlive the listener.
   /// kIo: the address isn't one of this machine's, or the port is taken.
   static Result<std::unique_ptr<Listener>> open(asio::any_io_executor executor, const std::string& host, uint16_t port,
-                                                HttpService& service, const HttpLimits& limits);
+                                                HttpService& service, const HttpLimits& limits,
+                                                asio::ssl::context* tls = nullptr);
 
   uint16_t port() const;
   ConnectionSet& connections() { return connections_; }
@@ -28,7 +31,7 @@ class Listener {
   void stop();
 
  private:
-  Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits);
+  Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits, asio::ssl::context* tls);
   awaitable<void> accept_loop();
   awaitable<void> pause();
 
@@ -36,6 +39,7 @@ class Listener {
   asio::steady_timer pause_timer_;
   HttpService& service_;
   const HttpLimits& limits_;
+  asio::ssl::context* const tls_;
   ConnectionSet connections_;
 };
 

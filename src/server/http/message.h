@@ -7,6 +7,8 @@
 
 namespace ferrox {
 
+struct ApiKey;
+
 struct HttpHeader {
   std::string name;
   std::string value;
@@ -14,11 +16,12 @@ struct HttpHeader {
 
 /// A request as received. `body` is empty until the whole of it was read.
 struct HttpRequest {
-  std::string method;          ///< upper case: "GET"
-  std::string path;            ///< percent-decoded, without the query
-  std::string query;           ///< after the question mark, as sent
-  std::string path_parameter;  ///< what stood for {..} in the endpoint's path
-  std::string id;              ///< given by the server, sent back as x-request-id
+  std::string method;              ///< upper case: "GET"
+  std::string path;                ///< percent-decoded, without the query
+  std::string query;               ///< after the question mark, as sent
+  std::string path_parameter;      ///< what stood for {..} in the endpoint's path
+  std::string id;                  ///< given by the server, sent back as x-request-id
+  const ApiKey* caller = nullptr;  ///< whose request it is; nullptr: the service has no keys, or asked for none
   std::vector<HttpHeader> headers;
   std::string body;
 

@@ -32,8 +32,8 @@ void fill_head(http::response<Body>& message, const HttpResponse& response, cons
 
 }  // namespace
 
-SocketExchange::SocketExchange(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer,
-                               const HttpLimits& limits, HttpRequest request, SocketExchangeOptions options)
+SocketExchange::SocketExchange(HttpStream& stream, boost::beast::flat_buffer& buffer, const HttpLimits& limits,
+                               HttpRequest request, SocketExchangeOptions options)
     : stream_(stream),
       buffer_(buffer),
       limits_(limits),

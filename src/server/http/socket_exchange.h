@@ -2,9 +2,9 @@
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 
 #include "server/http/exchange.h"
+#include "server/http/http_stream.h"
 #include "server/http/limits.h"
 
 namespace ferrox {
@@ -18,8 +18,8 @@ struct SocketExchangeOptions {
 class SocketExchange : public Exchange {
  public:
   /// `stream`, `buffer` and `limits` outlive the exchange. Bytes that arrive meanwhile are appended to `buffer`.
-  SocketExchange(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer, const HttpLimits& limits,
-                 HttpRequest request, SocketExchangeOptions options);
+  SocketExchange(HttpStream& stream, boost::beast::flat_buffer& buffer, const HttpLimits& limits, HttpRequest request,
+                 SocketExchangeOptions options);
 
   const HttpRequest& request() const override { return request_; }
   HttpRequest& request() override { return request_; }
@@ -46,7 +46,7 @@ class SocketExchange : public Exchange {
   bool chunked() const { return options_.http_version == 11; }
   bool record(const error_code& error, State next);
 
-  boost::beast::tcp_stream& stream_;
+  HttpStream& stream_;
   boost::beast::flat_buffer& buffer_;
   const HttpLimits& limits_;
   HttpRequest request_;

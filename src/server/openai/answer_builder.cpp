@@ -101,6 +101,8 @@ std::string AnswerBuilder::events_of(const ChoiceEvent& event) {
   return events + sse_data(dump_json(last));
 }
 
+std::string AnswerBuilder::error_event(const ApiError& error) const { return sse_data(error_body(error)); }
+
 std::string AnswerBuilder::closing_events() const {
   std::string events;
   if (prepared_.include_usage) {

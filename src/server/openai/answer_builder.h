@@ -4,28 +4,27 @@
 #include <string>
 #include <vector>
 
+#include "server/answer/answer_writer.h"
 #include "server/event_mailbox.h"
-#include "server/openai/answer.h"
 #include "server/openai/logprob_ledger.h"
+#include "server/openai/prepared_answer.h"
 
 namespace ferrox {
 
 /// Turns events into the objects of one answer. Knows nothing of sockets.
-class AnswerBuilder {
+class AnswerBuilder : public AnswerWriter {
  public:
   /// `prepared` and `tokenizer` outlive the builder.
   AnswerBuilder(const PreparedAnswer& prepared, const Tokenizer& tokenizer, std::string model_id,
                 const std::string& request_id);
 
-  /// Takes an event (not an Error) into the whole answer.
-  void collect(const ChoiceEvent& event);
-  /// After each choice has ended.
-  std::string whole_body() const;
-
-  /// The chunks, as server-sent events, that open the stream, follow from an event (not an Error), and close it.
-  std::string opening_events() const;
-  std::string events_of(const ChoiceEvent& event);
-  std::string closing_events() const;
+  void collect(const ChoiceEvent& event) override;
+  std::string whole_body() const override;
+  std::string opening_events() const override;
+  std::string events_of(const ChoiceEvent& event) override;
+  std::string closing_events() const override;
+  std::string waiting_event() const override { return ": waiting\n\n"; }
+  std::string error_event(const ApiError& error) const override;
 
  private:
   std::string chunk(Json choice) const;

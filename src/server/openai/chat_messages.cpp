@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "server/request/chat_prompt.h"
 #include "server/schema/field.h"
 
 namespace ferrox {

@@ -6,8 +6,6 @@
 
 namespace ferrox {
 
-inline constexpr size_t kMaxMessages = 10'000;
-
 /// Roles, content (text, text parts or none) and tool calls are of a shape that templates take. 400 names the place;
 /// images, audio and files are refused with 501.
 ApiResult<void> check_messages(const Json& messages);

@@ -5,6 +5,7 @@
 
 #include "server/openai/prompt_building.h"
 #include "server/openai/structured_fields.h"
+#include "server/request/ignored_header.h"
 #include "server/schema/array_fields.h"
 
 namespace ferrox {

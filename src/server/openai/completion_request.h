@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "server/openai/answer.h"
-#include "server/openai/generation_params.h"
+#include "server/openai/generation_fields.h"
+#include "server/openai/prepared_answer.h"
 
 namespace ferrox {
 

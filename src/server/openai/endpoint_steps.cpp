@@ -6,8 +6,10 @@
 #include <charconv>
 #include <utility>
 
-#include "server/access.h"
+#include "server/answer/answer.h"
+#include "server/caller.h"
 #include "server/json_text.h"
+#include "server/openai/answer_builder.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
 
@@ -23,19 +25,6 @@ ApiResult<void> check_model(App& app, GenerationParams& params) {
   if (app.options().strict_model) return unknown_model(params.model, loaded);
   if (!params.model.empty()) params.ignored.emplace_back("model");
   return {};
-}
-
-std::string cache_space(App& app, const HttpRequest& request, std::string_view salt) {
-  // A salt begins with a line end, so that it is no key's even for prefixes on disk from when there were several.
-  if (app.options().api_keys.size() < 2) return salt.empty() ? "" : '\n' + std::string(salt);
-  const std::string_view bearer = bearer_key(request.header("authorization"));
-  std::string space(is_known_key(app.options().api_keys, bearer) ? bearer : request.header("x-api-key"));
-  space += '\n';  // no header holds one
-  return space.append(salt);
-}
-
-bool is_callers_space(App& app, const HttpRequest& request, const std::string& space) {
-  return space.starts_with(cache_space(app, request, ""));
 }
 
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
@@ -83,15 +72,14 @@ ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view nam
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {
   ApiResult<PreparedAnswer> prepared = co_await app.on_worker(std::move(prepare));
   if (!prepared) {
-    HttpResponse refusal = error_response(prepared.error());
-    co_await exchange.respond(std::move(refusal));
+    HttpResponse refused = error_response(prepared.error());
+    co_await exchange.respond(std::move(refused));
     co_return;
   }
   PreparedAnswer ready = std::move(*prepared);
-  for (GenerationRequest& request : ready.requests) {
-    request.cache_space = cache_space(app, exchange.request(), request.cache_space);
-  }
-  co_await answer(app, exchange, std::move(ready));
+  AnswerBuilder writer(ready, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+  AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole};
+  co_await answer(app, exchange, std::move(job), writer);
 }
 
 }  // namespace ferrox

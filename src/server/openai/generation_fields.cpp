@@ -1,6 +1,8 @@
 // Which fields do both completion endpoints take, in which ranges?
-#include "server/openai/generation_params.h"
+#include "server/openai/generation_fields.h"
+#include "server/keys/api_key.h"
 #include "server/openai/structured_fields.h"
+#include "server/request/shared_fields.h"
 
 namespace ferrox {
 namespace {
@@ -37,6 +39,10 @@ const Field<P> kFields[] = {
      {},
      "go on past end-of-generation tokens, to the limit"},
     {"seed", read_seed, {}, "of the random draws; absent or -1: a random one, told in the answer"},
+    {"priority",
+     [](P& p) -> int32_t& { return p.request.priority; },
+     {kFirstPriority, kLastPriority},
+     "a lower number goes first; how low depends on the key"},
     {"timeout", read_timeout, {}, "most seconds to wait for admission"},
     {"temperature", [](P& p) -> float& { return p.request.sampling.temperature; }, kHundred, "0: greedy"},
     {"dynatemp_range", [](P& p) -> float& { return p.request.sampling.dynatemp_range; }, kHundred,

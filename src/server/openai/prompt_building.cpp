@@ -3,26 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <random>
+#include "server/openai/generation_fields.h"
 
 namespace ferrox {
-namespace {
-
-constexpr size_t kMaxHeaderListBytes = 1024;
-
-/// Small enough for a client whose numbers are doubles to send it back.
-uint64_t random_seed() {
-  static thread_local std::random_device source;
-  return source();
-}
-
-char harmless(char c) {
-  const bool is_alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return is_alphanumeric || std::string_view("_.-[]").find(c) != std::string_view::npos ? c : '?';
-}
-
-}  // namespace
 
 ApiResult<std::vector<std::pair<int32_t, float>>> resolve_bias(const std::vector<BiasEntry>& entries,
                                                                const Tokenizer& tokenizer) {
@@ -51,7 +34,7 @@ ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::ve
   }
   GenerationRequest model = params.request;
   TRY_ASSIGN(model.sampling.logit_bias, resolve_bias(params.logit_bias, tokenizer));
-  const uint64_t first_seed = params.seed ? *params.seed : random_seed();
+  const uint64_t first_seed = choose_seed(params);
   PreparedAnswer prepared;
   prepared.n_per_prompt = params.n;
   prepared.stream = params.stream;
@@ -66,20 +49,6 @@ ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::ve
     }
   }
   return prepared;
-}
-
-std::string header_list(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) {
-    if (list.size() + name.size() > kMaxHeaderListBytes) return list + (list.empty() ? "..." : ", ...");
-    if (!list.empty()) list += ", ";
-    std::transform(name.begin(), name.end(), std::back_inserter(list), harmless);
-  }
-  return list;
-}
-
-void add_ignored_header(const std::vector<std::string>& names, std::vector<HttpHeader>& headers) {
-  if (!names.empty()) headers.push_back({"x-ferrox-ignored", header_list(names)});
 }
 
 }  // namespace ferrox

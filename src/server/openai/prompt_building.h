@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/answer.h"
-#include "server/openai/generation_params.h"
+#include "server/openai/prepared_answer.h"
+#include "server/request/generation_params.h"
 #include "text/tokenizer.h"
 
 namespace ferrox {
@@ -17,11 +17,5 @@ ApiResult<std::vector<std::pair<int32_t, float>>> resolve_bias(const std::vector
 /// `params.n` requests for each prompt; choice i of all samples with seed + i. The shape is left to the caller.
 ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::vector<std::vector<int32_t>> prompts,
                                          const Tokenizer& tokenizer);
-
-/// The header that names fields without effect, or none. Names come from the client and are made harmless.
-void add_ignored_header(const std::vector<std::string>& names, std::vector<HttpHeader>& headers);
-
-/// Letters, digits and `_.-[]` stay, all else becomes '?', and a long list is cut.
-std::string header_list(const std::vector<std::string>& names);
 
 }  // namespace ferrox

@@ -48,18 +48,6 @@ ApiResult<void> read_stop(const Json& value, GenerationParams& params) {
   return {};
 }
 
-ApiResult<void> read_seed(const Json& value, GenerationParams& params) {
-  if (value.is_number_unsigned()) {
-    params.seed = value.get<uint64_t>();
-    return {};
-  }
-  constexpr double kExact = 9007199254740992.0;  // 2^53
-  const auto seed = read_integer("seed", value, {-kExact, kExact});
-  if (!seed) return wrong_value("seed", "an integer from -9007199254740992 to 18446744073709551615", value);
-  if (*seed != -1) params.seed = static_cast<uint64_t>(*seed);  // -1 asks for a random one
-  return {};
-}
-
 ApiResult<void> read_nested(const std::string& path, const Json& object, std::span<const Field<GenerationParams>> table,
                             GenerationParams& params) {
   if (!object.is_object()) return wrong_value(path, "an object", object);
@@ -114,12 +102,6 @@ ApiResult<void> read_samplers(const Json& value, GenerationParams& params) {
 ApiResult<void> read_breakers(const Json& value, GenerationParams& params) {
   TRY_ASSIGN(params.request.sampling.dry_sequence_breakers,
              read_strings("dry_sequence_breakers", value, kMaxBreakers, {1, 64}));
-  return {};
-}
-
-ApiResult<void> read_timeout(const Json& value, GenerationParams& params) {
-  TRY_ASSIGN(const double seconds, read_number("timeout", value, {0, 86'400}));
-  params.request.timeout_ms = static_cast<int64_t>(seconds * 1000);
   return {};
 }
 

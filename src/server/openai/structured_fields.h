@@ -1,14 +1,13 @@
 // How are the shared fields read that are more than a number, a text or a truth value?
 #pragma once
 
-#include "server/openai/generation_params.h"
+#include "server/openai/generation_fields.h"
 
 namespace ferrox {
 
 /// -1: all that is left of the context. 0 would be a request for nothing. `name` is one of the field's three names.
 ApiResult<void> read_max_tokens(const char* name, const Json& value, GenerationParams& params);
 ApiResult<void> read_stop(const Json& value, GenerationParams& params);
-ApiResult<void> read_seed(const Json& value, GenerationParams& params);
 /// Lists members that only work beside another one: options of a stream in a request for a whole answer.
 void list_idle_options(const Json& body, GenerationParams& params);
 /// Text, which every answer is: anything else is refused.
@@ -17,7 +16,6 @@ ApiResult<void> read_stream_options(const Json& value, GenerationParams& params)
 ApiResult<void> read_samplers(const Json& value, GenerationParams& params);
 ApiResult<void> read_logit_bias(const Json& value, GenerationParams& params);
 ApiResult<void> read_breakers(const Json& value, GenerationParams& params);
-ApiResult<void> read_timeout(const Json& value, GenerationParams& params);
 ApiResult<void> read_stop_token_ids(const Json& value, GenerationParams& params);
 ApiResult<void> read_allowed_token_ids(const Json& value, GenerationParams& params);
 

@@ -1,14 +1,13 @@
-// How is a generation answered in OpenAI's dialect: as one object, or as a stream of chunks?
+// What is known of a request of OpenAI's dialect before it runs?
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "server/app.h"
-#include "server/http/exchange.h"
+#include "engine/request.h"
+#include "server/http/message.h"
 #include "server/openai/answer_shape.h"
-#include "server/openai/generation_params.h"
 
 namespace ferrox {
 
@@ -23,8 +22,5 @@ struct PreparedAnswer {
   bool include_usage = false;
   bool logprobs = false;
 };
-
-/// Runs the requests and answers `exchange`, refusals included.
-awaitable<void> answer(App& app, Exchange& exchange, PreparedAnswer prepared);
 
 }  // namespace ferrox

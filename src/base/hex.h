@@ -1,4 +1,4 @@
-// How are random or hashed bytes written in file names? As hexadecimal digits in lower case, and read back strictly.
+// How are random or hashed bytes written? As hexadecimal digits in lower case, and read back strictly.
 #pragma once
 
 #include <array>

@@ -1,9 +1,8 @@
-// What may both completion endpoints be asked? The shared fields, read by one table.
+// What does every dialect read a request into? The engine's request, and what the answer has to know beside it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,31 +43,22 @@ inline ApiResult<void> pass_over(std::string name, GenerationParams& params) {
   return {};
 }
 
-/// Most completions that one HTTP request may start: prompts times choices.
-inline constexpr int32_t kMaxChoices = 128;
-inline constexpr int32_t kMaxTopLogprobs = 20;
-
-/// Samplers, limits, stops, streaming.
-std::span<const Field<GenerationParams>> generation_fields();
-
-/// Walks the members of `body`: first `own`, then the shared table. What had no effect is listed in `params.ignored`.
-template <class T>
-ApiResult<void> read_fields(const Json& body, std::span<const Field<T>> own, UnknownFields unknown, T& params) {
+/// Reads the members of `body` one by one. What had no effect is listed in `params.ignored`.
+/// `read_one(name, value)` gives an ApiResult<FieldUse>.
+template <class ReadOne>
+ApiResult<void> walk_fields(const Json& body, UnknownFields unknown, GenerationParams& params,
+                            const ReadOne& read_one) {
   if (!body.is_object()) return wrong_value("body", "an object", body);
   params.unknown = unknown;
   for (const auto& [name, value] : body.items()) {
-    TRY_ASSIGN(FieldUse use, read_field(own, name, value, params));
-    if (use == FieldUse::kUnknown) {
-      TRY_ASSIGN(use, read_field(generation_fields(), name, value, static_cast<GenerationParams&>(params)));
-    }
+    TRY_ASSIGN(const FieldUse use, read_one(name, value));
     if (use == FieldUse::kUnknown) TRY(pass_over(name, params));
     if (use == FieldUse::kIgnored) params.ignored.push_back(name);
   }
   return {};
 }
 
-/// The same of an object inside a body, by a table whose names are whole paths: "stream_options.include_usage".
-ApiResult<void> read_nested(const std::string& path, const Json& object, std::span<const Field<GenerationParams>> table,
-                            GenerationParams& params);
+/// The seed that was asked for, or a random one: small enough for a client whose numbers are doubles to send it back.
+uint64_t choose_seed(const GenerationParams& params);
 
 }  // namespace ferrox

@@ -1,10 +1,11 @@
 // How does an answer wait for its events, and what ends it early?
-#include "server/openai/answer.h"
+#include "server/answer/answer.h"
 
 #include <chrono>
 
+#include "server/caller.h"
+#include "server/dialect.h"
 #include "server/generation.h"
-#include "server/openai/answer_builder.h"
 
 namespace ferrox {
 namespace {
@@ -28,28 +29,29 @@ const Error* find_error(const std::vector<ChoiceEvent>& events) {
 }
 
 awaitable<void> refuse(Exchange& exchange, const ApiError& error, const std::vector<HttpHeader>& headers) {
-  HttpResponse response = error_response(error);
+  HttpResponse response = refusal(exchange.request(), error);
   response.headers.insert(response.headers.end(), headers.begin(), headers.end());
   co_await exchange.respond(std::move(response));
 }
 
-awaitable<void> answer_whole(App& app, Exchange& exchange, Generation& generation, const PreparedAnswer& prepared) {
-  AnswerBuilder builder(prepared, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+awaitable<void> answer_whole(App& app, Exchange& exchange, Generation& generation, const AnswerJob& job,
+                             AnswerWriter& writer) {
   while (!generation.finished()) {
     const auto events = co_await generation.take(kWholeAnswerWait);
     if (generation.client_gone()) {
-      co_await refuse(exchange, client_closed(), prepared.headers);
+      co_await refuse(exchange, client_closed(), job.headers);
       co_return;
     }
     if (const Error* error = find_error(events)) {
-      co_await refuse(exchange, app.run_failure(*error), prepared.headers);
+      co_await refuse(exchange, app.run_failure(*error), job.headers);
       co_return;
     }
-    for (const ChoiceEvent& event : events) builder.collect(event);
+    for (const ChoiceEvent& event : events) writer.collect(event);
   }
   HttpResponse response;
-  response.headers = prepared.headers;
-  response.body = builder.whole_body();
+  response.headers = job.headers;
+  add_dialect_headers(exchange.request(), response.headers);
+  response.body = writer.whole_body();
   co_await exchange.respond(std::move(response));
 }
 
@@ -59,47 +61,48 @@ struct StreamPiece {
   bool ended = false;
 };
 
-StreamPiece next_piece(App& app, const Generation& generation, AnswerBuilder& builder,
+StreamPiece next_piece(App& app, const Generation& generation, AnswerWriter& writer,
                        const std::vector<ChoiceEvent>& events) {
-  if (generation.client_gone()) return {sse_data(error_body(client_closed())), true};
-  if (events.empty()) return {": waiting\n\n", false};
+  if (generation.client_gone()) return {writer.error_event(client_closed()), true};
+  if (events.empty()) return {writer.waiting_event(), false};
   StreamPiece piece;
   for (const ChoiceEvent& event : events) {
     if (const auto* error = std::get_if<Error>(&event.event)) {
-      piece.bytes += sse_data(error_body(app.run_failure(*error)));
+      piece.bytes += writer.error_event(app.run_failure(*error));
       piece.ended = true;
       return piece;
     }
-    piece.bytes += builder.events_of(event);
+    piece.bytes += writer.events_of(event);
   }
   piece.ended = generation.finished();
-  if (piece.ended) piece.bytes += builder.closing_events();
+  if (piece.ended) piece.bytes += writer.closing_events();
   return piece;
 }
 
-HttpResponse stream_head(const PreparedAnswer& prepared) {
+HttpResponse stream_head(const HttpRequest& request, const AnswerJob& job) {
   HttpResponse head;
   head.content_type = "text/event-stream; charset=utf-8";
-  head.headers = prepared.headers;
+  head.headers = job.headers;
+  add_dialect_headers(request, head.headers);
   head.headers.push_back({"cache-control", "no-cache"});
   head.headers.push_back({"x-accel-buffering", "no"});
   return head;
 }
 
-awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generation, const PreparedAnswer& prepared) {
-  AnswerBuilder builder(prepared, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generation, const AnswerJob& job,
+                              AnswerWriter& writer) {
   auto events = co_await generation.take(app.options().first_event_wait);
   if (generation.client_gone()) co_return;
   if (const Error* error = find_error(events)) {
-    co_await refuse(exchange, app.run_failure(*error), prepared.headers);
+    co_await refuse(exchange, app.run_failure(*error), job.headers);
     co_return;
   }
-  HttpResponse head = stream_head(prepared);
+  HttpResponse head = stream_head(exchange.request(), job);
   if (!co_await exchange.begin_stream(std::move(head))) co_return;
-  std::string opening = builder.opening_events();
+  std::string opening = writer.opening_events();
   if (!co_await exchange.write(std::move(opening))) co_return;
   for (;;) {
-    StreamPiece piece = next_piece(app, generation, builder, events);
+    StreamPiece piece = next_piece(app, generation, writer, events);
     if (!co_await exchange.write(std::move(piece.bytes))) co_return;
     if (piece.ended) break;
     events = co_await generation.take(app.options().keepalive_interval);
@@ -109,16 +112,22 @@ awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generati
 
 }  // namespace
 
-awaitable<void> answer(App& app, Exchange& exchange, PreparedAnswer prepared) {
+awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer) {
   Generation generation(app, exchange);
-  if (const auto submitted = generation.submit(std::move(prepared.requests)); !submitted) {
-    co_await refuse(exchange, app.submit_refusal(submitted.error()), prepared.headers);
+  for (GenerationRequest& request : job.requests) {
+    if (const auto signature = sign(app, exchange.request(), request); !signature) {
+      co_await refuse(exchange, signature.error(), job.headers);
+      co_return;
+    }
+  }
+  if (const auto submitted = generation.submit(std::move(job.requests)); !submitted) {
+    co_await refuse(exchange, submitted.error(), job.headers);
     co_return;
   }
-  if (prepared.stream) {
-    co_await answer_stream(app, exchange, generation, prepared);
+  if (job.delivery == Delivery::kStreamed) {
+    co_await answer_stream(app, exchange, generation, job, writer);
   } else {
-    co_await answer_whole(app, exchange, generation, prepared);
+    co_await answer_whole(app, exchange, generation, job, writer);
   }
 }
 

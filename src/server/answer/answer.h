@@ -1,0 +1,24 @@
+// How is a generation answered in any dialect: as one object, or as a stream of events?
+#pragma once
+
+#include <vector>
+
+#include "server/answer/answer_writer.h"
+#include "server/app.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+
+enum class Delivery { kWhole, kStreamed };
+
+/// What is run, and how its answer goes out.
+struct AnswerJob {
+  std::vector<GenerationRequest> requests;  ///< one per choice
+  std::vector<HttpHeader> headers;          ///< of the answer, refusals included
+  Delivery delivery = Delivery::kWhole;
+};
+
+/// Runs the requests and answers `exchange`, refusals included. `writer` outlives the call.
+awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer);
+
+}  // namespace ferrox

@@ -1,0 +1,13 @@
+// What do the endpoints of Anthropic's dialect do alike? Parse and render on a worker thread.
+#pragma once
+
+#include "server/anthropic/message_request.h"
+#include "server/app.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+
+/// The request's conversation as a prompt, or what is refused of it.
+awaitable<ApiResult<PreparedMessage>> prepare_message_on_worker(App& app, const HttpRequest& request, MessageUse use);
+
+}  // namespace ferrox

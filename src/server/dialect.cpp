@@ -1,0 +1,22 @@
+// Which paths have error bodies of their own?
+#include "server/dialect.h"
+
+#include "server/anthropic/message_error.h"
+
+namespace ferrox {
+
+HttpResponse refusal(const HttpRequest& request, const ApiError& error) {
+  HttpResponse response = error_response(error);
+  add_dialect_headers(request, response.headers);
+  if (!is_message_path(request.path)) return response;
+  response.body = message_error_body(error, request.id);
+  if (error.status == 501)
+    response.headers.push_back({"x-should-retry", "false"});  // its clients retry all from 500 on
+  return response;
+}
+
+void add_dialect_headers(const HttpRequest& request, std::vector<HttpHeader>& headers) {
+  if (is_message_path(request.path)) headers.push_back({"request-id", request.id});
+}
+
+}  // namespace ferrox

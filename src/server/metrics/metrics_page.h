@@ -1,0 +1,27 @@
+// What does GET /metrics show? This server's names, and vLLM's for what was made to scrape it.
+#pragma once
+
+#include <string>
+
+#include "engine/engine_status.h"
+#include "server/metrics/request_metrics.h"
+
+namespace ferrox {
+
+struct MetricsSource {
+  const EngineStatus& status;
+  const RequestMetrics& requests;
+  int32_t page_rows;     ///< positions of one page
+  int64_t n_over_quota;  ///< requests beyond what their key may ask for
+};
+
+/// ferrox_*.
+std::string own_metrics(const MetricsSource& source);
+
+/// vllm:*, with vLLM's names, labels, buckets and meaning.
+std::string vllm_metrics(const MetricsSource& source, const std::string& model_id);
+
+/// Pages that requests hold, as a share of all: those of cached prefixes count as free.
+double kv_usage(const EngineStatus& status);
+
+}  // namespace ferrox

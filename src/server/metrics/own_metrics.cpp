@@ -1,0 +1,75 @@
+// Which metrics does this server have under its own names?
+#include "server/metrics/exposition.h"
+#include "server/metrics/metrics_page.h"
+
+namespace ferrox {
+namespace {
+
+int64_t n_pages_used(const EngineStatus& status) {
+  return status.n_pages_total - status.n_pages_free - status.n_pages_cached;
+}
+
+void add_pages(const MetricsSource& source, Exposition& page) {
+  const EngineStatus& status = source.status;
+  page.gauge("ferrox_kv_pages", "Pages of the KV store", double(status.n_pages_total));
+  page.gauge("ferrox_kv_pages_used", "Pages that requests hold", double(n_pages_used(status)));
+  page.gauge("ferrox_kv_pages_cached", "Pages that hold prefixes and give way to requests",
+             double(status.n_pages_cached));
+  page.gauge("ferrox_kv_usage_ratio", "Pages that requests hold, as a share of all", kv_usage(status));
+  page.begin("ferrox_cache_config_info", "gauge", "Positions of a page, and pages of the KV store");
+  page.sample("ferrox_cache_config_info",
+              {{"page_size", std::to_string(source.page_rows)}, {"num_pages", std::to_string(status.n_pages_total)}},
+              1);
+  page.counter("ferrox_prefix_queries_tokens_total", "Prompt tokens of requests that were admitted",
+               double(status.n_prompt_tokens));
+  page.counter("ferrox_prefix_hits_tokens_total", "Prompt tokens that were cached", double(status.n_cached_tokens));
+}
+
+void add_refusals(const RefusalCounts& refused, Exposition& page) {
+  page.counter("ferrox_refused_too_long_total", "Prompts that leave no room in the context", double(refused.too_long));
+  page.counter("ferrox_refused_too_large_total", "Requests larger than the whole KV store", double(refused.too_large));
+  page.counter("ferrox_refused_queue_full_total", "Requests that met a full queue", double(refused.queue_full));
+  page.counter("ferrox_refused_no_room_total", "Requests whose deadline passed in the queue", double(refused.no_room));
+}
+
+void add_requests(const RequestMetrics& requests, Exposition& page) {
+  page.counter("ferrox_generation_tokens_total", "Tokens that were generated", double(requests.n_generated));
+  page.begin("ferrox_requests_finished_total", "counter", "Accepted requests that ended, by reason");
+  constexpr const char* kReasons[kRequestEnds] = {"stop", "length", "cancelled", "error"};
+  for (size_t i = 0; i < kRequestEnds; ++i) {
+    page.sample("ferrox_requests_finished_total", {{"reason", kReasons[i]}}, double(requests.n_ended[i]));
+  }
+  page.histogram("ferrox_time_to_first_token_seconds", "From arrival to the first token",
+                 requests.time_to_first_token.snapshot());
+  page.histogram("ferrox_inter_token_latency_seconds", "From one token to the next of an answer",
+                 requests.inter_token.snapshot());
+  page.histogram("ferrox_e2e_request_latency_seconds", "From arrival to the end of an answer that wasn't cancelled",
+                 requests.end_to_end.snapshot());
+  page.histogram("ferrox_request_queue_time_seconds", "From arrival to admission", requests.queue_time.snapshot());
+}
+
+}  // namespace
+
+double kv_usage(const EngineStatus& status) {
+  if (status.n_pages_total == 0) return 0;
+  return static_cast<double>(n_pages_used(status)) / static_cast<double>(status.n_pages_total);
+}
+
+std::string own_metrics(const MetricsSource& source) {
+  const EngineStatus& status = source.status;
+  Exposition page;
+  page.gauge("ferrox_num_requests_running", "Requests that take part in steps", double(status.n_running));
+  page.gauge("ferrox_num_requests_waiting", "Requests that wait for admission", double(status.n_queued));
+  page.gauge("ferrox_num_requests_parked", "Requests that ran, and wait to go on", double(status.n_parked));
+  page.counter("ferrox_parks_total", "Times that a request that ran was parked", double(status.n_parks));
+  add_pages(source, page);
+  add_refusals(status.refused, page);
+  page.counter("ferrox_refused_quota_total", "Requests beyond what their key may ask for", double(source.n_over_quota));
+  page.counter("ferrox_steps_total", "Forward passes since the start", double(status.n_steps));
+  page.counter("ferrox_prompt_tokens_total", "Prompt tokens of requests that were admitted, cached ones too",
+               double(status.n_prompt_tokens));
+  add_requests(source.requests, page);
+  return page.text();
+}
+
+}  // namespace ferrox
