@@ -90,6 +90,39 @@ TEST(Completions, ChoicesSampleWithSeedPlusTheirIndex) {
   EXPECT_EQ(parsed(shared_server().complete(ten_tokens()))["usage"]["prompt_tokens"], n_prompt);
 }
 
+double mean_logprob(const Json& choice) {
+  double sum = 0;
+  for (const Json& logprob : choice["logprobs"]["token_logprobs"]) sum += logprob.get<double>();
+  return sum / static_cast<double>(choice["logprobs"]["token_logprobs"].size());
+}
+
+TEST(Completions, TheMostLikelyOfManyCandidatesAreTold) {
+  const Json ask = ten_tokens({{"temperature", 1.5}, {"seed", 11}, {"logprobs", 0}, {"ignore_eos", true}});
+  Json all = ask;
+  all["n"] = 5;
+  std::vector<Json> candidates;
+  for (const Json& choice : parsed(shared_server().complete(all))["choices"]) candidates.push_back(choice);
+  std::ranges::stable_sort(candidates, std::greater(), mean_logprob);
+  Json best = ask;
+  best["n"] = 2;
+  best["best_of"] = 5;
+  const Json body = parsed(shared_server().complete(best));
+  ASSERT_EQ(body["choices"].size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(body["choices"][i]["text"], candidates[i]["text"]);
+    EXPECT_EQ(body["choices"][i]["index"], i);
+    EXPECT_NEAR(mean_logprob(body["choices"][i]), mean_logprob(candidates[i]), 1e-6);
+  }
+  EXPECT_EQ(body["usage"]["completion_tokens"], 50) << "all were generated";
+  Json untold = best;
+  untold.erase("logprobs");
+  const Json without = parsed(shared_server().complete(untold));
+  EXPECT_EQ(without["choices"][0]["text"], candidates[0]["text"]);
+  EXPECT_TRUE(without["choices"][0]["logprobs"].is_null());
+  Json again = ten_tokens({{"temperature", 1.5}, {"seed", without["seed"]}, {"ignore_eos", true}});
+  EXPECT_EQ(text_of(shared_server().complete(again)), candidates[0]["text"]) << "its own seed is told";
+}
+
 TEST(Completions, ManyPromptsAnswerInTheirOrder) {
   const Json prompts = {"The capital of France", "One two three"};
   const Json body = parsed(shared_server().complete(ten_tokens({{"prompt", prompts}})));

@@ -186,9 +186,17 @@ TEST(RequestFields, PromptsOfEveryKind) {
   }
 }
 
+TEST(RequestFields, CandidatesAreNoFewerThanAnswersAndNotStreamed) {
+  EXPECT_EQ(complete(R"("n":3,"best_of":2)").error().message, "best_of: expected at least n (3), found 2");
+  EXPECT_EQ(complete(R"("best_of":0)").error().param, "best_of");
+  EXPECT_EQ(complete(R"("best_of":1000000000)").error().param, "best_of");
+  EXPECT_THAT(complete(R"("best_of":2,"stream":true)").error().message, HasSubstr("expected n (1) with stream"));
+  EXPECT_TRUE(complete(R"("n":2,"best_of":2,"stream":true)"));
+}
+
 TEST(RequestFields, WhatIsNotServedIsRefusedByName) {
-  for (const char* field : {R"("suffix":"end")", R"("best_of":2)", R"("grammar":"root ::= 1")", R"("guided_json":{})",
-                            R"("echo":true,"logprobs":1)"}) {
+  for (const char* field :
+       {R"("suffix":"end")", R"("grammar":"root ::= 1")", R"("guided_json":{})", R"("echo":true,"logprobs":1)"}) {
     EXPECT_EQ(complete(field).error().code, "unsupported") << field;
     EXPECT_EQ(complete(field).error().status, 501) << field;
   }

@@ -27,7 +27,8 @@ AnswerBuilder::AnswerBuilder(const PreparedAnswer& prepared, const Tokenizer& to
                    .count()),
       ledgers_(prepared.seeds.size(), LogprobLedger(tokenizer)),
       choices_(prepared.seeds.size()),
-      usages_(prepared.seeds.size()) {}
+      usages_(prepared.seeds.size()),
+      scores_(prepared.seeds.size()) {}
 
 Json AnswerBuilder::envelope(const char* object) const {
   return {{"id", answer_id_},
@@ -42,6 +43,7 @@ void AnswerBuilder::collect(const ChoiceEvent& event) {
   LogprobLedger& ledger = ledgers_[event.choice];
   if (const auto* token = std::get_if<TokenEvent>(&event.event)) {
     choice.text += token->text;
+    scores_.add(event.choice, *token);
     if (prepared_.logprobs) append(choice.tokens, ledger.push(*token));
   } else if (const auto* done = std::get_if<DoneEvent>(&event.event)) {
     choice.text += done->text;
@@ -54,10 +56,14 @@ void AnswerBuilder::collect(const ChoiceEvent& event) {
 std::string AnswerBuilder::whole_body() const {
   Json body = envelope(prepared_.shape->whole_object());
   Json choices = Json::array();
-  for (size_t i = 0; i < choices_.size(); ++i) choices.push_back(prepared_.shape->whole_choice(i, choices_[i]));
+  const std::vector<size_t> told =
+      scores_.best(static_cast<size_t>(prepared_.n_per_prompt), static_cast<size_t>(prepared_.n_told));
+  for (size_t i = 0; i < told.size(); ++i) {
+    choices.push_back(prepared_.shape->whole_choice(i, choices_[told[i]]));
+  }
   body["choices"] = std::move(choices);
   body["usage"] = usage_json(usages_, prepared_.n_per_prompt, tokenizer_);
-  body["seed"] = prepared_.seeds.front();
+  body["seed"] = prepared_.seeds[told.front()];
   if (usages_.size() == 1) body["timings"] = timings_json(usages_.front());
   return dump_json(body);
 }

@@ -6,6 +6,7 @@
 
 #include "server/answer/answer_writer.h"
 #include "server/event_mailbox.h"
+#include "server/openai/candidate_scores.h"
 #include "server/openai/logprob_ledger.h"
 #include "server/openai/prepared_answer.h"
 
@@ -38,6 +39,7 @@ class AnswerBuilder : public AnswerWriter {
   std::vector<LogprobLedger> ledgers_;
   std::vector<FinishedChoice> choices_;
   std::vector<Usage> usages_;
+  CandidateScores scores_;
 };
 
 /// "data: <payload>\n\n"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/openai/prompt_building.h"
 #include "server/openai/structured_fields.h"
 #include "server/request/ignored_header.h"
@@ -63,9 +65,36 @@ const Field<CompletionRequest> kCompletionFields[] = {
      {},
      "BOS in front of a text prompt"},
     {"suffix", Refused{[](const Json& v) { return v == ""; }}, {}, "not served: infilling"},
-    {"best_of", Refused{[](const Json& v) { return v == 1; }}, {}, "not served: more candidates than answers"},
+    {"best_of",
+     [](CompletionRequest& c) -> int32_t& { return c.best_of; },
+     {1, kMaxChoices},
+     "candidates of each prompt, of which the n most likely are told; not with stream"},
     {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
 };
+
+/// As many candidates as answers, where nothing else is asked for.
+ApiResult<void> check_candidates(CompletionRequest& request) {
+  if (request.best_of == 0) request.best_of = request.n;
+  if (request.best_of < request.n) {
+    return invalid_request("best_of",
+                           fmt::format("best_of: expected at least n ({}), found {}", request.n, request.best_of));
+  }
+  if (request.stream && request.best_of > request.n) {
+    return invalid_request("best_of", fmt::format("best_of: expected n ({}) with stream, found {}: the best is known "
+                                                  "at the end",
+                                                  request.n, request.best_of));
+  }
+  return {};
+}
+
+/// The parameters of all candidates, scored where not all are told.
+GenerationParams candidates_of(const CompletionRequest& request) {
+  GenerationParams params = request;
+  params.n = request.best_of;
+  int32_t& n_logprobs = params.request.sampling.n_logprobs;
+  if (request.best_of > request.n) n_logprobs = std::max(n_logprobs, 0);
+  return params;
+}
 
 std::vector<int32_t> encode_prompt(const Prompt& prompt, const CompletionRequest& request, const Tokenizer& tokenizer) {
   if (const auto* ids = std::get_if<std::vector<int32_t>>(&prompt)) return *ids;
@@ -89,6 +118,7 @@ ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownField
   ParsedCompletion parsed;
   TRY(read_fields<CompletionRequest>(*json, kCompletionFields, unknown, parsed.request));
   list_idle_options(*json, parsed.request);
+  TRY(check_candidates(parsed.request));
   if (parsed.request.prompts.empty()) return invalid_request("prompt", "prompt: expected one, found none");
   if (parsed.request.echo && parsed.request.request.sampling.n_logprobs >= 0) {
     return unsupported("echo", "echo: log-probabilities of the prompt aren't served; leave echo or logprobs out");
@@ -108,7 +138,9 @@ ApiResult<PreparedAnswer> prepare_completion(const ParsedCompletion& parsed, con
     }
     echoes.insert(echoes.end(), static_cast<size_t>(request.n), echo);
   }
-  TRY_ASSIGN(PreparedAnswer prepared, prepare_answer(request, std::move(prompts), tokenizer));
+  TRY_ASSIGN(PreparedAnswer prepared, prepare_answer(candidates_of(request), std::move(prompts), tokenizer));
+  prepared.n_told = request.n;
+  prepared.logprobs = request.request.sampling.n_logprobs >= 0;
   add_ignored_header(request.ignored, prepared.headers);
   const auto logprobs = prepared.logprobs ? Logprobs::kTold : Logprobs::kNone;
   prepared.shape = make_completion_shape(tokenizer, logprobs, std::move(echoes));

@@ -17,6 +17,7 @@ struct CompletionRequest : GenerationParams {
   bool echo = false;
   bool parse_special = true;       ///< control tokens may be spelled in a prompt
   bool add_special_tokens = true;  ///< BOS in front of a prompt given as text
+  int32_t best_of = 0;             ///< candidates of each prompt, of which n are told; 0: n
 };
 
 struct ParsedCompletion {

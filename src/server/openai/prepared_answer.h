@@ -18,6 +18,7 @@ struct PreparedAnswer {
   std::vector<HttpHeader> headers;  ///< what was ignored or adapted
   std::vector<uint64_t> seeds;      ///< of each choice
   int32_t n_per_prompt = 1;
+  int32_t n_told = 1;  ///< choices of each prompt that a whole answer has: the most likely ones
   bool stream = false;
   bool include_usage = false;
   bool logprobs = false;

@@ -37,6 +37,7 @@ ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::ve
   const uint64_t first_seed = choose_seed(params);
   PreparedAnswer prepared;
   prepared.n_per_prompt = params.n;
+  prepared.n_told = params.n;
   prepared.stream = params.stream;
   prepared.include_usage = params.include_usage;
   prepared.logprobs = model.sampling.n_logprobs >= 0;
