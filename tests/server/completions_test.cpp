@@ -102,8 +102,8 @@ TEST(Completions, TheMostLikelyOfManyCandidatesAreTold) {
   const Json ask = ten_tokens({{"temperature", 1.5}, {"seed", 11}, {"logprobs", 0}, {"ignore_eos", true}});
   Json all = ask;
   all["n"] = 5;
-  std::vector<Json> candidates;
-  for (const Json& choice : parsed(shared_server().complete(all))["choices"]) candidates.push_back(choice);
+  const Json told = parsed(shared_server().complete(all));
+  std::vector<Json> candidates(told["choices"].begin(), told["choices"].end());
   std::ranges::stable_sort(candidates, std::greater(), mean_logprob);
   Json best = ask;
   best["n"] = 2;
