@@ -77,11 +77,11 @@ class RunningRequest {
   /// Leaves what was computed to others and gives the pages back.
   void release_kv();
 
-  /// Whether it may give up its place for now: not while choices wait for it, and not when it was parked before and had
-  /// to compute something again.
+  /// Whether it may give its place to another and go on later: not while choices wait for it, and not when it was
+  /// parked before and had to compute something again.
   bool may_park() const { return others_.empty() && !is_over() && !history_.was_recomputed; }
 
-  /// What goes on later, after release_kv(). What is left of this is of no use.
+  /// Once its pages are given back: what waits to go on. Nothing else of this may be used then.
   AcceptedRequest park();
 
   /// Sends the last event. Call once, when is_over().

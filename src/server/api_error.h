@@ -50,7 +50,7 @@ ApiError unknown_model(const std::string& found, const std::string& expected);
 ApiError invalid_api_key();
 /// 403 `forbidden`.
 ApiError forbidden(std::string message);
-/// 429 `rate_limit_exceeded` with Retry-After: more than the caller's key may ask for now.
+/// 429 `rate_limit_exceeded` with Retry-After: more than the caller's quota has left.
 ApiError rate_limited(std::string message, int64_t retry_after_s);
 /// 503 with Retry-After; code is queue_full, kv_exhausted, draining or sessions_busy.
 ApiError unavailable(std::string code, std::string message, int retry_after_s);

@@ -139,6 +139,6 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 extern const Command command_serve;
-const Command command_serve = {"serve", "answers over HTTP as OpenAI's API does", add};
+const Command command_serve = {"serve", "answers over HTTP as OpenAI's and Anthropic's APIs do", add};
 
 }  // namespace ferrox
