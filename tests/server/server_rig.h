@@ -64,8 +64,12 @@ class ServerRig {
              status.n_pages_free + status.n_pages_cached != status.n_pages_total;
     };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-    while (busy() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    EXPECT_FALSE(busy());
+    bool is_released = !busy();
+    while (!is_released && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+      is_released = !busy();
+    }
+    EXPECT_TRUE(is_released);
   }
 
   /// Waits until the engine looks as `expected` says.
