@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,14 +23,12 @@ class HangingDisk {
     pipe_ = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
     while (::write(pipe_, buffer_.data(), buffer_.size()) > 0) {
     }
-    ::fcntl(pipe_, F_SETFL, 0);
   }
   HangingDisk(const HangingDisk&) = delete;
   HangingDisk& operator=(const HangingDisk&) = delete;
   ~HangingDisk() {
     release();
     is_over_ = true;
-    EXPECT_EQ(::write(pipe_, buffer_.data(), 1), 1);
     reader_.join();
     ::close(pipe_);
   }
@@ -38,8 +37,10 @@ class HangingDisk {
   void release() {
     if (reader_.joinable()) return;
     reader_ = std::thread([this] {
+      constexpr int kLongestMs = 10;
       while (!is_over_) {
-        if (::read(pipe_, buffer_.data(), buffer_.size()) <= 0) return;
+        pollfd readable{pipe_, POLLIN, 0};
+        if (::poll(&readable, 1, kLongestMs) > 0 && ::read(pipe_, buffer_.data(), buffer_.size()) <= 0) return;
       }
     });
   }
