@@ -13,7 +13,7 @@ using testing::RawResponse;
 using testing::RigOptions;
 using testing::ServerRig;
 
-ResponseCache::Time at(int seconds) { return ResponseCache::Time() + std::chrono::seconds(seconds); }
+ResponseCache::Time at(int n_seconds) { return ResponseCache::Time() + std::chrono::seconds(n_seconds); }
 
 EndedAnswer answer_of(std::string body) {
   const FinishReason reason = FinishReason::kStop;
