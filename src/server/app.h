@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "server/answer/response_cache.h"
 #include "server/api_error.h"
 #include "server/http/asio.h"
 #include "server/keys/key_ring.h"
@@ -27,7 +28,11 @@ class App {
  public:
   /// `engine` and `options` outlive the app.
   App(Engine& engine, const ServerOptions& options, KeyRing keys, asio::any_io_executor executor)
-      : engine_(engine), options_(options), keys_(std::move(keys)), executor_(std::move(executor)) {}
+      : engine_(engine),
+        options_(options),
+        keys_(std::move(keys)),
+        executor_(std::move(executor)),
+        responses_(options.responses) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
@@ -35,6 +40,7 @@ class App {
   const asio::any_io_executor& executor() const { return executor_; }
   RunningRequests& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }
+  ResponseCache& responses() { return responses_; }
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
@@ -97,6 +103,7 @@ class App {
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
   QuotaLedger quotas_;
+  ResponseCache responses_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
+#include "server/answer/response_cache.h"
 #include "server/http/limits.h"
 #include "server/keys/api_key.h"
 
@@ -30,6 +31,7 @@ struct ServerOptions {
   std::chrono::milliseconds drain_timeout{15'000};      ///< longest that running requests may go on after a signal
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
+  ResponseCacheOptions responses;
   HttpLimits limits;
 };
 

@@ -1,4 +1,5 @@
 // How is a model served over HTTP? Until SIGTERM or Ctrl-C, which let running requests finish.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -24,6 +25,8 @@ struct Arguments {
   std::string keys_file;
   double timeout_s = 0;
   double drain_timeout_s = 15;
+  std::string response_bytes;
+  double response_ttl_s = 3600;
 };
 
 Result<std::vector<std::string>> keys_of_file(const std::string& path) {
@@ -50,6 +53,11 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   TRY(check_keys(options));
   TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
+  options.responses.ttl = std::chrono::seconds(static_cast<int64_t>(arguments.response_ttl_s));
+  if (!arguments.response_bytes.empty()) {
+    TRY_ASSIGN(const uint64_t bytes, parse_size_or_zero("--response-cache-bytes", arguments.response_bytes));
+    options.responses.most_bytes = static_cast<int64_t>(std::min<uint64_t>(bytes, uint64_t{1} << 50));
+  }
   return options;
 }
 
@@ -73,6 +81,11 @@ ExitCode run(const Arguments& arguments) {
   const auto served = serve(*engine_options, *server_options);
   return served ? ExitCode::kSuccess : report_failure(served.error());
 }
+
+constexpr OptionRow<ResponseCacheOptions> kResponseRows[] = {
+    {"--response-cache", &ResponseCacheOptions::most_entries, 0, 1e9,
+     "whole greedy or seeded answers that are kept and told again; 0: none"},
+};
 
 constexpr OptionRow<EngineOptions> kCapacityRows[] = {
     {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"},
@@ -126,6 +139,11 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
   add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
   add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
+  add_options<ResponseCacheOptions>(app, kGroup, kResponseRows, server.responses);
+  app.add_option("--response-cache-bytes", arguments.response_bytes, "most bytes that they take; otherwise 64M")
+      ->check(not_empty())
+      ->group(kGroup);
+  add_seconds("--response-cache-ttl", arguments.response_ttl_s, "seconds that each is kept");
 }
 
 std::function<ExitCode()> add(CLI::App& app) {

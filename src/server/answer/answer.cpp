@@ -2,6 +2,7 @@
 #include "server/answer/answer.h"
 
 #include <chrono>
+#include <optional>
 
 #include "server/caller.h"
 #include "server/dialect.h"
@@ -34,25 +35,37 @@ awaitable<void> refuse(Exchange& exchange, const ApiError& error, const std::vec
   co_await exchange.respond(std::move(response));
 }
 
-awaitable<void> answer_whole(App& app, Exchange& exchange, Generation& generation, const AnswerJob& job,
-                             AnswerWriter& writer) {
+awaitable<void> respond(Exchange& exchange, const AnswerJob& job, std::string body) {
+  HttpResponse response;
+  response.headers = job.headers;
+  add_dialect_headers(exchange.request(), response.headers);
+  response.body = std::move(body);
+  co_await exchange.respond(std::move(response));
+}
+
+/// Gives what was answered when all of it ended by itself.
+awaitable<std::optional<EndedAnswer>> answer_whole(App& app, Exchange& exchange, Generation& generation,
+                                                   const AnswerJob& job, AnswerWriter& writer) {
+  std::vector<FinishReason> reasons;
   while (!generation.finished()) {
     const auto events = co_await generation.take(kWholeAnswerWait);
     if (generation.client_gone()) {
       co_await refuse(exchange, client_closed(), job.headers);
-      co_return;
+      co_return std::nullopt;
     }
     if (const Error* error = find_error(events)) {
       co_await refuse(exchange, app.run_failure(*error), job.headers);
-      co_return;
+      co_return std::nullopt;
     }
-    for (const ChoiceEvent& event : events) writer.collect(event);
+    for (const ChoiceEvent& event : events) {
+      writer.collect(event);
+      if (const auto* done = std::get_if<DoneEvent>(&event.event)) reasons.push_back(done->reason);
+    }
   }
-  HttpResponse response;
-  response.headers = job.headers;
-  add_dialect_headers(exchange.request(), response.headers);
-  response.body = writer.whole_body();
-  co_await exchange.respond(std::move(response));
+  std::string body = writer.whole_body();
+  std::optional<EndedAnswer> ended = EndedAnswer::make(body, reasons);
+  co_await respond(exchange, job, std::move(body));
+  co_return ended;
 }
 
 /// The stream's next bytes; `ended` when nothing may follow.
@@ -110,25 +123,52 @@ awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generati
   co_await exchange.end_stream();
 }
 
+/// What its answer is kept under; empty: it isn't.
+std::string key_of(App& app, const HttpRequest& request, const AnswerJob& job) {
+  if (!app.responses().is_on() || !job.is_repeatable || job.delivery != Delivery::kWhole) return "";
+  return response_key(job.requests.front().cache_space, request.path, request.body);
+}
+
+/// The body of an answer that was kept, and a header that says so.
+std::optional<std::string> find_kept(ResponseCache& responses, const std::string& key, AnswerJob& job) {
+  if (!responses.is_on()) return std::nullopt;
+  const std::string* kept = nullptr;
+  if (key.empty()) {
+    responses.skip();
+  } else {
+    kept = responses.find(key, std::chrono::steady_clock::now());
+  }
+  job.headers.push_back({"x-ferrox-response-cache", key.empty() ? "skip" : kept == nullptr ? "miss" : "hit"});
+  if (kept == nullptr) return std::nullopt;
+  return *kept;
+}
+
 }  // namespace
 
 awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer) {
-  Generation generation(app, exchange);
   for (GenerationRequest& request : job.requests) {
     if (const auto signature = sign(app, exchange.request(), request); !signature) {
       co_await refuse(exchange, signature.error(), job.headers);
       co_return;
     }
   }
+  const std::string key = key_of(app, exchange.request(), job);
+  if (std::optional<std::string> kept = find_kept(app.responses(), key, job)) {
+    std::string body = writer.repeated_body(*kept);
+    co_await respond(exchange, job, std::move(body));
+    co_return;
+  }
+  Generation generation(app, exchange);
   if (const auto submitted = generation.submit(std::move(job.requests)); !submitted) {
     co_await refuse(exchange, submitted.error(), job.headers);
     co_return;
   }
   if (job.delivery == Delivery::kStreamed) {
     co_await answer_stream(app, exchange, generation, job, writer);
-  } else {
-    co_await answer_whole(app, exchange, generation, job, writer);
+    co_return;
   }
+  const std::optional<EndedAnswer> ended = co_await answer_whole(app, exchange, generation, job, writer);
+  if (ended && !key.empty()) app.responses().insert(key, *ended, std::chrono::steady_clock::now());
 }
 
 }  // namespace ferrox

@@ -16,6 +16,7 @@ struct AnswerJob {
   std::vector<GenerationRequest> requests;  ///< one per choice
   std::vector<HttpHeader> headers;          ///< of the answer, refusals included
   Delivery delivery = Delivery::kWhole;
+  bool is_repeatable = false;  ///< the same request gives the same text
 };
 
 /// Runs the requests and answers `exchange`, refusals included. `writer` outlives the call.

@@ -16,6 +16,8 @@ class AnswerWriter {
   virtual void collect(const ChoiceEvent& event) = 0;
   /// After each choice has ended.
   virtual std::string whole_body() const = 0;
+  /// Another answer's whole body as this one's: with its own number and time.
+  virtual std::string repeated_body(const std::string& body) const = 0;
 
   /// The server-sent events that open a stream, follow from an event (not an Error), and close it. May be empty.
   virtual std::string opening_events() const = 0;

@@ -32,6 +32,7 @@ ApiResult<PreparedMessage> prepare_message(MessageRequest message, const Engine&
   TRY_ASSIGN(EncodedChat chat, encode_chat(input, engine, message));
   PreparedMessage prepared;
   prepared.stream = message.stream;
+  prepared.is_repeatable = is_repeatable(message);
   add_chat_headers(chat, message, prepared.headers);
   prepared.request = std::move(message.request);
   prepared.request.prompt = std::move(chat.tokens);

@@ -27,6 +27,7 @@ struct PreparedMessage {
   GenerationRequest request;
   std::vector<HttpHeader> headers;  ///< what was ignored or adapted
   bool stream = false;
+  bool is_repeatable = false;  ///< the same request gives the same text
 };
 
 /// Renders the conversation through the chat template and encodes it.

@@ -74,6 +74,12 @@ std::string MessageWriter::whole_body() const {
   return dump_json(body);
 }
 
+std::string MessageWriter::repeated_body(const std::string& body) const {
+  Json repeated = Json::parse(body);
+  repeated["id"] = "msg_" + request_id_;
+  return dump_json(repeated);
+}
+
 std::string MessageWriter::events_of(const ChoiceEvent& event) {
   if (const auto* progress = std::get_if<PromptProgressEvent>(&event.event)) {
     usage_.prompt_tokens = progress->n_prompt;

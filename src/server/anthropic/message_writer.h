@@ -18,6 +18,7 @@ class MessageWriter : public AnswerWriter {
 
   void collect(const ChoiceEvent& event) override;
   std::string whole_body() const override;
+  std::string repeated_body(const std::string& body) const override;
 
   std::string opening_events() const override { return ""; }
   std::string events_of(const ChoiceEvent& event) override;

@@ -19,6 +19,7 @@ awaitable<void> message(App& app, Exchange& exchange) {
   AnswerJob job;
   job.headers = std::move(prepared->headers);
   job.delivery = prepared->stream ? Delivery::kStreamed : Delivery::kWhole;
+  job.is_repeatable = prepared->is_repeatable;
   job.requests.push_back(std::move(prepared->request));
   MessageWriter writer(app.engine().model_id(), asked.id);
   co_await answer(app, exchange, std::move(job), writer);

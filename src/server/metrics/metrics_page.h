@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/engine_status.h"
+#include "server/answer/response_cache.h"
 #include "server/metrics/request_metrics.h"
 
 namespace ferrox {
@@ -13,6 +14,7 @@ struct MetricsSource {
   const RequestMetrics& requests;
   int32_t page_rows;     ///< positions of one page
   int64_t n_over_quota;  ///< requests beyond what their key may ask for
+  ResponseCache::Stats responses;
 };
 
 /// ferrox_*.

@@ -32,6 +32,16 @@ void add_refusals(const RefusalCounts& refused, Exposition& page) {
   page.counter("ferrox_refused_no_room_total", "Requests whose deadline passed in the queue", double(refused.no_room));
 }
 
+void add_responses(const ResponseCache::Stats& responses, Exposition& page) {
+  page.counter("ferrox_response_cache_hits_total", "Whole answers that were kept", double(responses.n_hits));
+  page.counter("ferrox_response_cache_misses_total", "Repeatable whole answers that weren't kept",
+               double(responses.n_misses));
+  page.counter("ferrox_response_cache_skips_total", "Answers that are streamed or left to chance",
+               double(responses.n_skips));
+  page.gauge("ferrox_response_cache_entries", "Whole answers that are kept", double(responses.n_entries));
+  page.gauge("ferrox_response_cache_bytes", "Bytes that they take", double(responses.n_bytes));
+}
+
 void add_requests(const RequestMetrics& requests, Exposition& page) {
   page.counter("ferrox_generation_tokens_total", "Tokens that were generated", double(requests.n_generated));
   page.begin("ferrox_requests_finished_total", "counter", "Accepted requests that ended, by reason");
@@ -69,6 +79,7 @@ std::string own_metrics(const MetricsSource& source) {
   page.counter("ferrox_prompt_tokens_total", "Prompt tokens of requests that were admitted, cached ones too",
                double(status.n_prompt_tokens));
   add_requests(source.requests, page);
+  add_responses(source.responses, page);
   return page.text();
 }
 

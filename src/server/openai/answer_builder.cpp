@@ -68,6 +68,14 @@ std::string AnswerBuilder::whole_body() const {
   return dump_json(body);
 }
 
+std::string AnswerBuilder::repeated_body(const std::string& body) const {
+  Json repeated = Json::parse(body);
+  repeated["id"] = answer_id_;
+  repeated["created"] = created_;
+  repeated.erase("timings");  // nothing was measured
+  return dump_json(repeated);
+}
+
 std::string AnswerBuilder::chunk(Json choice) const {
   Json body = envelope(prepared_.shape->chunk_object());
   body["choices"] = Json::array({std::move(choice)});

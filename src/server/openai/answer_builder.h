@@ -21,6 +21,7 @@ class AnswerBuilder : public AnswerWriter {
 
   void collect(const ChoiceEvent& event) override;
   std::string whole_body() const override;
+  std::string repeated_body(const std::string& body) const override;
   std::string opening_events() const override;
   std::string events_of(const ChoiceEvent& event) override;
   std::string closing_events() const override;

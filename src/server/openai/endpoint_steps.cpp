@@ -78,7 +78,8 @@ awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<A
   }
   PreparedAnswer ready = std::move(*prepared);
   AnswerBuilder writer(ready, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
-  AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole};
+  AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole,
+                ready.is_repeatable};
   co_await answer(app, exchange, std::move(job), writer);
 }
 

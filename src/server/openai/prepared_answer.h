@@ -22,6 +22,7 @@ struct PreparedAnswer {
   bool stream = false;
   bool include_usage = false;
   bool logprobs = false;
+  bool is_repeatable = false;  ///< the same request gives the same text
 };
 
 }  // namespace ferrox

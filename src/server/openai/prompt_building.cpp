@@ -40,6 +40,7 @@ ApiResult<PreparedAnswer> prepare_answer(const GenerationParams& params, std::ve
   prepared.n_told = params.n;
   prepared.stream = params.stream;
   prepared.include_usage = params.include_usage;
+  prepared.is_repeatable = is_repeatable(params);
   prepared.logprobs = model.sampling.n_logprobs >= 0;
   for (std::vector<int32_t>& prompt : prompts) {
     model.prompt = std::move(prompt);

@@ -58,6 +58,9 @@ ApiResult<void> walk_fields(const Json& body, UnknownFields unknown, GenerationP
   return {};
 }
 
+/// Whether the same request gives the same text again: it names a seed, or nothing of it is left to chance.
+bool is_repeatable(const GenerationParams& params);
+
 /// The seed that was asked for, or a random one: small enough for a client whose numbers are doubles to send it back.
 uint64_t choose_seed(const GenerationParams& params);
 
