@@ -4,8 +4,10 @@ BUILD := build/$(PRESET)
 FERROX := $(BUILD)/ferrox
 CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 30
+MINUTES ?= 30
+LOAD_MODEL ?= build/load-135m-q8_0.gguf
 
-.PHONY: all build build-all configure demo test test-peers bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
+.PHONY: all build build-all configure demo test test-peers fault-matrix mixed-load bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
 
 all: build
 
@@ -30,6 +32,16 @@ test: setup-test build-all  ## every test that needs no network
 
 test-peers: setup-peers build  ## other implementations and real clients, from npm
 	tests/peers/run.sh $(abspath $(FERROX))
+
+build/load-135m-q8_0.gguf: | setup-load configure
+	cmake --build --preset $(PRESET) --target make_model
+	$(BUILD)/make_model 135m Q8_0 $@
+
+fault-matrix: setup-load build $(LOAD_MODEL)  ## each fault in each state of a request, as a table
+	python3 tests/load/fault_matrix.py $(FERROX) $(LOAD_MODEL)
+
+mixed-load: setup-load build $(LOAD_MODEL)  ## many kinds of requests and faults at once for MINUTES, every answer compared
+	python3 tests/load/mixed_load.py --minutes $(MINUTES) $(FERROX) $(LOAD_MODEL)
 
 bench: build  ## speed of prompt and generation, as tables
 	$(FERROX) bench

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which packages does a goal need, and are they here? On Debian 12 what is missing is installed; elsewhere it is listed.
-# usage: tools/setup.sh GOAL...     goals: build test peers lint fuzz bench
+# usage: tools/setup.sh GOAL...     goals: build test peers lint fuzz bench load
 set -eu
 
 build="make git cmake ninja-build g++ ccache pkg-config python3 libboost1.81-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
@@ -13,6 +13,7 @@ peers="ca-certificates python3-jinja2"
 lint="clang-format"
 fuzz="clang libclang-rt-14-dev"
 bench="libbenchmark-dev"
+load="libfaketime"
 
 wanted=""
 for goal in "$@"; do
@@ -23,7 +24,8 @@ for goal in "$@"; do
     lint) wanted="$wanted $build $lint" ;;
     fuzz) wanted="$wanted $build $fuzz" ;;
     bench) wanted="$wanted $build $bench" ;;
-    *) echo "tools/setup.sh: unknown goal '$goal' (expected build, test, peers, lint, fuzz or bench)" >&2; exit 2 ;;
+    load) wanted="$wanted $build $load" ;;
+    *) echo "tools/setup.sh: unknown goal '$goal' (expected build, test, peers, lint, fuzz, bench or load)" >&2; exit 2 ;;
   esac
 done
 

@@ -414,12 +414,24 @@ void EngineLoop::step() {
   batch_.clear();
   for (const StepPart& part : parts) batch_.add(*running_[static_cast<size_t>(part.sequence)], part.n_rows);
   const TimePoint start = Clock::now();
-  model_.forward(batch_.batch(), kv_->layers(), threads_, batch_.all_logits());
-  pace_.record(static_cast<int64_t>(batch_.batch().tokens.size()),
+  const Batch batch = batch_.batch([this, ids = ids_of(parts)] { return inbox_.are_cancelled(ids); });
+  if (!model_.forward(batch, kv_->layers(), threads_, batch_.all_logits())) {
+    for (const StepPart& part : parts) running_[static_cast<size_t>(part.sequence)]->lose_rows();
+    take_news();
+    return;
+  }
+  pace_.record(static_cast<int64_t>(batch.tokens.size()),
                std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   ++n_steps_;
   take_news();
   take_results(parts);
+}
+
+/// Every answer that the step computes for.
+std::vector<RequestId> EngineLoop::ids_of(const std::vector<StepPart>& parts) const {
+  std::vector<RequestId> ids;
+  for (const StepPart& part : parts) running_[static_cast<size_t>(part.sequence)]->add_ids(ids);
+  return ids;
 }
 
 void EngineLoop::take_results(const std::vector<StepPart>& parts) {

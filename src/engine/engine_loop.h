@@ -89,6 +89,7 @@ class EngineLoop {
   std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired(TimePoint now);
   void step();
+  std::vector<RequestId> ids_of(const std::vector<StepPart>& parts) const;
   void take_results(const std::vector<StepPart>& parts);
   void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);
   int32_t n_slots_taken() const;

@@ -80,6 +80,11 @@ bool RequestInbox::wait_for_work(bool something_runs) {
   return !stopping_;
 }
 
+bool RequestInbox::are_cancelled(std::span<const RequestId> ids) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(ids, [this](RequestId id) { return cancelled_.contains(id); });
+}
+
 RequestInbox::News RequestInbox::take_news() {
   const std::lock_guard lock(mutex_);
   return {std::exchange(arrivals_, {}), std::exchange(cancelled_, {})};

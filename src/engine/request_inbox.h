@@ -54,6 +54,9 @@ class RequestInbox {
   };
   News take_news();
 
+  /// Whether all of these were cancelled since: nobody wants what is computed for them.
+  bool are_cancelled(std::span<const RequestId> ids) const;
+
   /// Whether somebody was found to lack room.
   void note_blocked(bool is_blocked);
 

@@ -62,6 +62,11 @@ RunningRequest::RunningRequest(AcceptedRequest accepted, std::unique_ptr<Request
       is_loaded_(true),
       call_opener_(sibling.call_opener_) {}
 
+void RunningRequest::add_ids(std::vector<RequestId>& ids) const {
+  ids.push_back(id());
+  for (const AcceptedRequest& other : others_) ids.push_back(other.id);
+}
+
 int64_t RunningRequest::n_pending() const {
   return static_cast<int64_t>(accepted_.loop.tokens().size()) - kv_->length();
 }

@@ -23,6 +23,9 @@ class RunningRequest {
 
   RequestId id() const { return accepted_.id; }
 
+  /// Adds its own id, and those of the choices that wait for the prompt.
+  void add_ids(std::vector<RequestId>& ids) const;
+
   /// Its place among those that run.
   int32_t slot() const { return slot_; }
   void set_slot(int32_t slot) { slot_ = slot; }
@@ -58,6 +61,9 @@ class RunningRequest {
 
   /// The rows that were begun went through the model. Tells the sink while that is prompt.
   void rows_done(TimePoint now);
+
+  /// The rows that were begun were given up: what it holds is no good to anybody. It must be cancelled next.
+  void lose_rows() { accepted_.prefix.is_on = false; }
 
   /// The logits of the last token. Sends its token; gives true when the answer is over, and then finish() must follow.
   bool take_logits(std::span<float> logits, TimePoint now);

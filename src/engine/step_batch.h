@@ -1,7 +1,9 @@
 // How do rows of many requests become one batch? Arrays that live from step to step.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/aligned_buffer.h"
@@ -27,8 +29,10 @@ class StepBatch {
   /// Adds the next n_rows rows of a request; logits are asked for only where they are wanted: one row at most.
   void add(RunningRequest& request, int32_t n_rows);
 
-  /// Valid until clear() or add().
-  Batch batch() const { return {tokens_, segments_, logit_rows_}; }
+  /// Valid until clear() or add(). `is_given_up` as Batch has it.
+  Batch batch(std::function<bool()> is_given_up = {}) const {
+    return {tokens_, segments_, logit_rows_, std::move(is_given_up)};
+  }
 
   /// Room for one row of logits for each logit row, [n_logit_rows][n_vocab].
   float* all_logits() { return logits_.data(); }

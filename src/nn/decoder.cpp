@@ -62,7 +62,7 @@ class Decoder : public Model {
     return hidden_.size_bytes() + branch_.size_bytes() + buffers_.size_bytes(n_threads) + angle_bytes;
   }
 
-  void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) override {
+  bool forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) override {
     const auto n_rows = static_cast<int64_t>(batch.tokens.size());
     CHECK(n_rows <= max_rows_, "a batch fits the scratch that was sized for it");
     CHECK(kv.size() == spec_.shape.kv_layers.size(), "each layer that attends has its store");
@@ -72,8 +72,11 @@ class Decoder : public Model {
     const Compute compute{kernels_, pool, buffers_.product_scratch.data(), buffers_.product_scratch_stride};
     begin_rows(compute, batch);
     const Pass pass{compute, batch, angles_, buffers_, n_rows, spec_.shape.n_embd};
-    for (size_t i = 0; i < spec_.layers.size(); ++i) run_layer(pass, spec_.layers[i], memory_[i], kv);
+    for (size_t i = 0; i < spec_.layers.size(); ++i) {
+      if (!run_layer(pass, spec_.layers[i], memory_[i], kv)) return false;
+    }
     write_logits(compute, batch, logits);
+    return true;
   }
 
  private:
@@ -124,8 +127,10 @@ class Decoder : public Model {
     add_rows(pass.compute, branch_.data(), spec_.residual_scale, pass.n_rows, pass.n_embd, hidden_.data());
   }
 
-  void run_layer(const Pass& pass, const DecoderLayer& layer, const LayerMemory& memory,
+  /// False: the pass is given up.
+  bool run_layer(const Pass& pass, const DecoderLayer& layer, const LayerMemory& memory,
                  std::span<const KvLayerView> kv) {
+    if (is_given_up(pass)) return false;
     const float* mlp_input = nullptr;
     if (layer.attention || is_present(layer.recurrence)) {
       const float* x = normed(pass, layer.attention_norm);
@@ -134,11 +139,13 @@ class Decoder : public Model {
       if (layer.mlp_input == MlpInput::kLayerInput) mlp_input = normed(pass, layer.mlp_norm);
       add_branch(pass, layer.attention_post_norm);
     }
-    if (!has_mlp(layer)) return;
+    if (!has_mlp(layer)) return true;
+    if (is_given_up(pass)) return false;
     const ProfileScope scope(pass.compute.pool.profile(), "mlp");
     if (mlp_input == nullptr) mlp_input = normed(pass, layer.mlp_norm);
     std::visit([&](const auto& mlp) { run_mlp(pass, mlp, mlp_input, branch_.data()); }, layer.mlp);
     add_branch(pass, layer.mlp_post_norm);
+    return true;
   }
 
   /// branch = attention(x).

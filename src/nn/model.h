@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct Batch {
   std::span<const int32_t> tokens;         ///< [n_rows], each below n_vocab
   std::span<const BatchSegment> segments;  ///< their n_rows add up to tokens.size()
   std::span<const int32_t> logit_rows;     ///< rows whose logits are wanted, ascending
+  std::function<bool()> is_given_up = {};  ///< asked between the parts of each layer: true ends the pass there
 };
 
 /// What the rest of the program must know about a model before it runs.
@@ -61,7 +63,8 @@ class Model {
   /// Runs the batch on the pool. kv[i] is the store of shape().kv_layers[i].
   /// logits: [logit_rows.size()][n_vocab], row-major. A row's logits depend only on its sequence's tokens and
   /// positions: never on the other rows, on chunking or on the number of threads, to the bit.
-  virtual void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) = 0;
+  /// False: the batch was given up. Its logits, its rows of K and V and the states of its segments are then undefined.
+  virtual bool forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool& pool, float* logits) = 0;
 };
 
 }  // namespace ferrox

@@ -21,6 +21,8 @@ struct Pass {
   int64_t n_embd;
 };
 
+inline bool is_given_up(const Pass& pass) { return pass.batch.is_given_up && pass.batch.is_given_up(); }
+
 /// run_linear, with its cost under a name of its own.
 inline void project(const Pass& pass, const char* name, std::span<const LinearJob> jobs) {
   const ProfileScope scope(pass.compute.pool.profile(), name);

@@ -46,8 +46,8 @@ awaitable<void> EndpointService::serve(Exchange& exchange) {
   if (!exchange.answered()) co_await exchange.respond(std::move(response));
 }
 
-HttpResponse EndpointService::transport_error(int status, const std::string& message) const {
-  return error_response(transport_refusal(status, message));
+HttpResponse EndpointService::transport_error(const HttpRequest& head, int status, const std::string& message) const {
+  return refusal(head, transport_refusal(status, message));
 }
 
 /// Without keys anyone who reaches the port may call, so pages of other sites must not reach it.

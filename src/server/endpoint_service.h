@@ -15,7 +15,7 @@ class EndpointService : public HttpService {
 
   std::optional<HttpResponse> refuse(HttpRequest& head) override;
   awaitable<void> serve(Exchange& exchange) override;
-  HttpResponse transport_error(int status, const std::string& message) const override;
+  HttpResponse transport_error(const HttpRequest& head, int status, const std::string& message) const override;
   bool keep_alive() const override { return !app_.draining(); }
 
  private:

@@ -23,7 +23,7 @@ namespace ferrox {
 namespace {
 
 /// After the drain's limit everything is cancelled; answers still get this long to be written.
-constexpr std::chrono::milliseconds kLastWrites{2'000};
+constexpr std::chrono::milliseconds kLastWrites{5'000};
 constexpr std::chrono::milliseconds kDrainPoll{10};
 
 Result<KeyRing> all_keys(const ServerOptions& options) {

@@ -90,6 +90,29 @@ TEST(Invariance, ThreadsDontChangeBits) {
 }
 
 /// Past the positions that one span of attention tiles covers.
+TEST(Invariance, APassThatWasGivenUpAnywhereLeavesTheNextAlone) {
+  for (const int n_experts : {0, 4}) {
+    const LoadedModel loaded({.weights = DType::kQ8_0, .n_layers = 2, .n_experts = n_experts});
+    const std::vector<int32_t> tokens = random_tokens(9, 80, 3);
+    ThreadPool pool(2);
+    const auto whole = run_sequence(*loaded.model, tokens, {9}, 16, DType::kF32, pool);
+    const SequencePages pages(loaded.model->shape(), 9, 16, DType::kF32);
+    const BatchSegment segment{9, 0, pages.tables()};
+    const int32_t last = 8;
+    std::vector<float> logits(80);
+    int n_asked = 0;
+    int n_allowed = 0;
+    const Batch batch{tokens, {&segment, 1}, {&last, 1}, [&] { return n_asked++ == n_allowed; }};
+    while (!loaded.model->forward(batch, pages.views(), pool, logits.data())) {
+      EXPECT_EQ(logits, std::vector<float>(80)) << "given up before the last layer's end";
+      ++n_allowed;
+      n_asked = 0;
+    }
+    EXPECT_EQ(n_allowed, 4) << "twice in each layer";
+    EXPECT_EQ(logits, std::vector<float>(whole.end() - 80, whole.end()));
+  }
+}
+
 TEST(Invariance, LongContextsInAnyChunks) {
   const LoadedModel loaded({.weights = DType::kQ4_0, .n_layers = 1}, 700);
   const std::vector<int32_t> tokens = random_tokens(600, 80, 3);

@@ -40,6 +40,7 @@ TEST_F(Cgroup, ABareMachineHasNoLimits) {
   EXPECT_EQ(threads_within(3, nothing), 3);
 }
 
+// P1: a container on a large host has the CPUs of its quota and set.
 TEST_F(Cgroup, Version2TakesTheTightestOfAllLevels) {
   put("mount/a/cpu.max", "150000 100000");
   put("mount/a/b/cpu.max", "max 100000");

@@ -250,7 +250,63 @@ TEST(EngineLoop, ACancelledPromptStopsWithinAStep) {
   EXPECT_EQ(done.usage.completion_tokens, 0);
   gate.open();
   rig.expect_at_rest();
-  EXPECT_EQ(rig.loop->status().n_steps, 1u);
+  EXPECT_EQ(rig.loop->status().n_steps, 0u) << "nobody wanted what the pass computed";
+}
+
+// What a pass that is given up leaves in pages and states is never taken for what was computed.
+TEST(EngineLoop, WhoComesAfterAPassThatWasGivenUpIsAnsweredAlike) {
+  for (const RigShape& shape : {RigShape{.batch_rows = 8}, RigShape{.batch_rows = 8, .window = 5},
+                                RigShape{.batch_rows = 8, .state = FakeModel::State::kRecurrent},
+                                RigShape{.n_parallel = 1, .batch_rows = 8, .storage = KvStorage::kContiguous}}) {
+    Gate gate;
+    Rig rig(shape);
+    rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+    std::vector<int32_t> prompt(30);
+    for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(i * i % 60);
+    EventLog cancelled = rig.submit(make_request(prompt, 5));
+    gate.permit(1);
+    gate.wait_for_arrivals(2);
+    rig.loop->cancel(rig.last_id);
+    gate.open();
+    EXPECT_EQ(cancelled.done().reason, FinishReason::kCancelled);
+    EXPECT_EQ(rig.loop->status().n_steps, 1u);
+    const GenerationRequest again = make_request(prompt, 12);
+    EXPECT_EQ(rig.submit(again).ids(), judge_ids(again, 12));
+    rig.expect_at_rest();
+  }
+}
+
+TEST(EngineLoop, APassThatOthersWantIsNotGivenUp) {
+  Gate gate;
+  Rig rig;
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  const GenerationRequest request = make_request({1, 2, 3}, 6);
+  EventLog log = rig.submit(request);
+  gate.wait_for_arrivals(1);
+  EventLog cancelled = rig.submit(make_request({4, 5, 6}, 6));
+  gate.permit(1);
+  gate.wait_for_arrivals(2);  // a step of both
+  rig.loop->cancel(rig.last_id);
+  gate.open();
+  EXPECT_EQ(cancelled.done().reason, FinishReason::kCancelled);
+  EXPECT_EQ(log.ids(), judge_ids(request, 6));
+  rig.expect_at_rest();
+  EXPECT_EQ(rig.loop->status().n_steps, 6u);
+}
+
+TEST(EngineLoop, APromptIsGivenUpWhenNoneOfItsChoicesIsWanted) {
+  for (const size_t n_cancelled : {2u, 3u}) {
+    Gate gate;
+    Rig rig;
+    rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+    Rig::Submitted choices = rig.submit_all(std::vector<GenerationRequest>(3, make_request({1, 2, 3}, 4)));
+    gate.wait_for_arrivals(1);
+    for (size_t i = 0; i < n_cancelled; ++i) rig.loop->cancel(choices.ids[i]);
+    gate.open();
+    EXPECT_EQ(choices.logs[2].done().reason, n_cancelled == 3 ? FinishReason::kCancelled : FinishReason::kLength);
+    rig.expect_at_rest();
+    EXPECT_EQ(rig.loop->status().n_steps, n_cancelled == 3 ? 0u : 4u);
+  }
 }
 
 TEST(EngineLoop, ACancelledAnswerStopsWithinAStep) {

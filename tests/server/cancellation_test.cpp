@@ -96,6 +96,7 @@ TEST(Cancellation, AHalfClosedClientIsToldWhy) {
   EXPECT_THAT(response.body, HasSubstr("client_closed_request"));
 }
 
+// D6: stopping doesn't need the connection, which a proxy may keep.
 TEST(Cancellation, ByIdKeepsTheTextSoFar) {
   ServerRig rig(one_at_a_time());
   RawClient client(rig.port());
@@ -113,6 +114,7 @@ TEST(Cancellation, ByIdKeepsTheTextSoFar) {
   rig.expect_all_released();
 }
 
+// D8: a line that says nothing for a minute is cut by proxies.
 TEST(Cancellation, AQueuedStreamIsKeptAliveByComments) {
   RigOptions options = one_at_a_time();
   options.server.first_event_wait = std::chrono::milliseconds(20);
@@ -196,6 +198,7 @@ TEST(Cancellation, AFullQueueIsRefusedWithATimeToComeBack) {
   rig.expect_all_released();
 }
 
+// A11: more clients than slots; when they have gone the server answers as before.
 TEST(Cancellation, HundredsOfClientsComeAndGo) {
   ServerRig rig(roomy());
   for (int round = 0; round < 3; ++round) {

@@ -1,4 +1,5 @@
 // Does /v1/messages speak Anthropic's dialect: its events in their order, its reasons to stop, its usage, its errors?
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -208,6 +209,22 @@ TEST(Messages, ErrorsHaveTheDialectsBody) {
   ServerRig rig(options);
   expect_message_error(rig.call("POST", "/v1/messages", message_body()), 401, "authentication_error", "api key");
   EXPECT_EQ(rig.call("POST", "/v1/messages", message_body(), "x-api-key: secret\r\n").status, 200);
+}
+
+TEST(Messages, RefusalsOfWhatWasntReadHaveItToo) {
+  for (const auto& [length, extra, status, type] :
+       {std::tuple("99999999", "", 413, "request_too_large"),
+        std::tuple("2", "Content-Encoding: gzip\r\n", 415, "invalid_request_error"),
+        std::tuple("2", "Origin: http://elsewhere.example\r\n", 403, "permission_error")}) {
+    RawClient client(shared_server().port());
+    client.send(fmt::format("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n", length, extra));
+    const RawResponse response = client.read_response();
+    EXPECT_EQ(response.status, status);
+    const Json body = Json::parse(response.body);
+    EXPECT_EQ(body["error"]["type"], type);
+    EXPECT_EQ(body["request_id"], response.headers.at("request-id"));
+    EXPECT_EQ(body["request_id"], response.headers.at("x-request-id"));
+  }
 }
 
 TEST(Messages, WhatIsntServedIsRefusedByName) {

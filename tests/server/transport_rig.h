@@ -35,7 +35,7 @@ class ProbeService : public HttpService {
     return echo(exchange);
   }
 
-  HttpResponse transport_error(int status, const std::string& message) const override {
+  HttpResponse transport_error(const HttpRequest&, int status, const std::string& message) const override {
     return {status, "text/plain", {}, message};
   }
 

@@ -43,8 +43,12 @@ class FakeModel : public Model {
   int32_t max_batch_rows() const override { return max_batch_rows_; }
   uint64_t scratch_bytes(int) const override { return 0; }
 
-  void forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool&, float* logits) override {
+  bool forward(const Batch& batch, std::span<const KvLayerView> kv, ThreadPool&, float* logits) override {
     if (on_forward) on_forward(batch);
+    if (batch.is_given_up && batch.is_given_up()) {
+      leave_undefined(batch);
+      return false;
+    }
     size_t row = 0;
     size_t n_logit_rows = 0;
     for (const BatchSegment& segment : batch.segments) {
@@ -61,6 +65,7 @@ class FakeModel : public Model {
         ++n_logit_rows;
       }
     }
+    return true;
   }
 
   /// The logits that follow `tokens`, without any KV: the judge.
@@ -78,6 +83,13 @@ class FakeModel : public Model {
   }
 
  private:
+  /// What a pass that was given up leaves behind: states that no sequence has.
+  void leave_undefined(const Batch& batch) const {
+    for (const BatchSegment& segment : batch.segments) {
+      for (int64_t i = 0; i < shape_.state_floats; ++i) segment.state[i] = -1;
+    }
+  }
+
   /// A state is the number of tokens and a hash of them; false when it isn't that of the rows before the segment.
   bool scan_state(std::span<const KvLayerView> kv, const BatchSegment& segment, std::span<const int32_t> tokens) const {
     if (shape_.state_floats == 0) return true;

@@ -64,19 +64,17 @@ awaitable<bool> Connection::handshake() {
   co_return !error;
 }
 
-awaitable<bool> Connection::refuse_transport(int status, std::string message) {
+awaitable<bool> Connection::refuse_transport(HttpRequest head, int status, std::string message) {
   if (status == 0) co_return false;
-  HttpResponse response = service_.transport_error(status, message);
-  co_return co_await refuse_unread(std::move(response));
+  HttpResponse response = service_.transport_error(head, status, message);
+  co_return co_await refuse_unread(std::move(head), std::move(response));
 }
 
 /// Answers a request whose body wasn't read: the connection ends, after the client had time to see why.
-awaitable<bool> Connection::refuse_unread(HttpResponse response) {
-  HttpRequest request;
-  request.id = new_request_id();
+awaitable<bool> Connection::refuse_unread(HttpRequest head, HttpResponse response) {
   SocketExchangeOptions options;
   options.keep_alive = false;
-  SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);
+  SocketExchange exchange(stream_, buffer_, limits_, std::move(head), options);
   if (co_await exchange.respond(std::move(response))) co_await stream_.linger(limits_.linger_timeout);
   co_return false;
 }
@@ -103,12 +101,19 @@ awaitable<bool> Connection::serve_one() {
   stream_.expires_after(limits_.idle_timeout);
   {
     const auto [error, n_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
-    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http request: " + error.message());
+    if (error) {
+      HttpRequest unread;
+      unread.id = new_request_id();
+      std::string message = "http request: " + error.message();
+      co_return co_await refuse_transport(std::move(unread), status_of_read_error(error), std::move(message));
+    }
   }
   busy_ = true;
   fresh_ = false;
   HttpRequest request = read_head(parser);
-  if (auto fault = fault_of_head(parser, request)) co_return co_await refuse_transport(fault->status, fault->message);
+  if (auto fault = fault_of_head(parser, request)) {
+    co_return co_await refuse_transport(std::move(request), fault->status, std::move(fault->message));
+  }
   SocketExchangeOptions options;
   options.http_version = parser.get().version();
   options.keep_alive = parser.get().keep_alive() && service_.keep_alive();
@@ -118,9 +123,12 @@ awaitable<bool> Connection::serve_one() {
   const size_t body_bytes = parser.content_length() ? *parser.content_length()
                             : parser.chunked()      ? limits_.max_body_bytes
                                                     : 0;
-  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(*refusal));
+  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(request), std::move(*refusal));
   const BodyReservation reservation(set_, body_bytes, limits_.max_bodies_bytes);
-  if (!reservation) co_return co_await refuse_transport(503, "too many large requests at once");
+  if (!reservation) {
+    std::string message = "too many large requests at once";
+    co_return co_await refuse_transport(std::move(request), 503, std::move(message));
+  }
   if (!refusal && body_bytes > 0) {
     if (equal_ignoring_case(request.header("expect"), "100-continue")) {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -128,7 +136,10 @@ awaitable<bool> Connection::serve_one() {
     }
     stream_.expires_after(limits_.body_timeout);
     const error_code error = co_await read_body(parser);
-    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http body: " + error.message());
+    if (error) {
+      std::string message = "http body: " + error.message();
+      co_return co_await refuse_transport(std::move(request), status_of_read_error(error), std::move(message));
+    }
     request.body = std::move(parser.get().body());
   }
 

@@ -51,8 +51,9 @@ class HttpService {
   /// Answers a request. Must answer or leave the connection to be closed; must not throw.
   virtual awaitable<void> serve(Exchange& exchange) = 0;
 
-  /// The body of a refusal that the transport itself makes (malformed request, body too large).
-  virtual HttpResponse transport_error(int status, const std::string& message) const = 0;
+  /// A refusal that the transport itself makes (malformed request, body too large). `head`: what was read of the
+  /// request; its id at least.
+  virtual HttpResponse transport_error(const HttpRequest& head, int status, const std::string& message) const = 0;
 
   /// False: connections are closed after the answer in progress; a new one has one request answered.
   virtual bool keep_alive() const = 0;
