@@ -20,6 +20,7 @@
 #include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
 
@@ -32,7 +33,8 @@ class App {
         options_(options),
         keys_(std::move(keys)),
         executor_(std::move(executor)),
-        responses_(options.responses) {}
+        responses_(options.responses),
+        streams_(executor_, options.streams) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
@@ -41,6 +43,7 @@ class App {
   RunningRequests& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }
   ResponseCache& responses() { return responses_; }
+  HeldStreams& streams() { return streams_; }
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
@@ -104,6 +107,7 @@ class App {
   RunningRequests running_;
   QuotaLedger quotas_;
   ResponseCache responses_;
+  HeldStreams streams_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;

@@ -57,6 +57,7 @@ struct Server::Impl {
   void watch_signals();
   void on_signal();
   awaitable<void> drain();
+  bool is_busy() { return listener->connections().n_busy() > 0 || app.streams().n_running() > 0; }
   awaitable<void> wait_until_quiet(std::chrono::milliseconds longest);
 
   const ServerOptions options;
@@ -137,7 +138,7 @@ void Server::Impl::on_signal() {
 awaitable<void> Server::Impl::wait_until_quiet(std::chrono::milliseconds longest) {
   const auto deadline = std::chrono::steady_clock::now() + longest;
   asio::steady_timer timer(io);
-  while (listener->connections().n_busy() > 0 && std::chrono::steady_clock::now() < deadline) {
+  while (is_busy() && std::chrono::steady_clock::now() < deadline) {
     timer.expires_after(kDrainPoll);
     co_await timer.async_wait(kAwait);
   }
@@ -150,6 +151,7 @@ awaitable<void> Server::Impl::drain() {
   co_await wait_until_quiet(kLastWrites);
   listener->stop();
   listener->connections().close_all();
+  app.streams().let_go_all();
   signals.cancel();
 }
 

@@ -12,6 +12,7 @@
 #include "server/answer/response_cache.h"
 #include "server/http/limits.h"
 #include "server/keys/api_key.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
 
@@ -32,6 +33,7 @@ struct ServerOptions {
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
   ResponseCacheOptions responses;
+  HeldStreamOptions streams;
   HttpLimits limits;
 };
 

@@ -87,6 +87,11 @@ constexpr OptionRow<ResponseCacheOptions> kResponseRows[] = {
      "whole greedy or seeded answers that are kept and told again; 0: none"},
 };
 
+constexpr OptionRow<HeldStreamOptions> kStreamRows[] = {
+    {"--resumable-streams", &HeldStreamOptions::most_streams, 0, 1e6,
+     "streams that can be taken up again after a lost connection, each kept for 120 s with up to 1 MiB; 0: none"},
+};
+
 constexpr OptionRow<EngineOptions> kCapacityRows[] = {
     {"--parallel", &EngineOptions::n_parallel, 1, 4096, "most requests that run at once"},
     {"--max-queue", &EngineOptions::max_queue, 0, 1 << 20, "most requests that wait"},
@@ -139,6 +144,7 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
   add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
   add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
+  add_options<HeldStreamOptions>(app, kGroup, kStreamRows, server.streams);
   add_options<ResponseCacheOptions>(app, kGroup, kResponseRows, server.responses);
   app.add_option("--response-cache-bytes", arguments.response_bytes, "most bytes that they take; otherwise 64M")
       ->check(not_empty())

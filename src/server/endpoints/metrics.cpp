@@ -11,7 +11,7 @@ namespace {
 std::string metrics_of(App& app) {
   const EngineStatus status = app.engine().status();
   const MetricsSource source{status, *app.metrics(), app.engine().page_rows(), app.quotas().n_refused(),
-                             app.responses().stats()};
+                             app.responses().stats(), app.streams().stats()};
   std::string page = own_metrics(source);
   if (app.options().vllm_metrics) page += vllm_metrics(source, app.engine().model_id());
   return page;
