@@ -20,6 +20,7 @@
 #include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
+#include "server/sleep.h"
 #include "server/streams/held_streams.h"
 
 namespace ferrox {
@@ -47,7 +48,13 @@ class App {
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
-  void start_draining() { draining_ = true; }
+  /// No request is admitted any more.
+  void start_draining();
+
+  SleepState& sleep() { return sleep_; }
+
+  /// Why no request is admitted now; absent: they are.
+  std::optional<ApiError> unready() const;
 
   /// Runs `work` (parsing, rendering, tokenizing) on a worker thread and gives its result.
   template <class Work>
@@ -110,6 +117,7 @@ class App {
   HeldStreams streams_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
+  SleepState sleep_{std::chrono::steady_clock::now()};
   double mean_duration_s_ = 1;
 };
 

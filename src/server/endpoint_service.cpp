@@ -26,6 +26,7 @@ std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
   if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
   if (route.endpoint->is_metered && !is_resume(head)) {
+    if (const auto error = app_.unready()) return refusal(head, *error);
     if (const auto error = app_.quota_refusal(head.caller, 1)) return refusal(head, *error);
   }
   head.path_parameter = route.parameter;

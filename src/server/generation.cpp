@@ -39,11 +39,14 @@ Generation::~Generation() {
   app_.running().remove(id_);
   mailbox_->close();
   cancel();
+  app_.sleep().note_activity(std::chrono::steady_clock::now());
   app_.quotas().close(caller(), static_cast<int64_t>(n_running_));
   if (!choices_.empty()) app_.record_duration(std::chrono::steady_clock::now() - start_);
 }
 
 ApiResult<void> Generation::submit(std::vector<GenerationRequest> requests) {
+  if (const auto refusal = app_.unready()) return *refusal;
+  app_.sleep().note_activity(start_);
   if (const auto refusal = app_.quota_refusal(caller(), requests.size())) return *refusal;
   const int64_t n_prompt = prompt_tokens(requests);
   std::vector<NewRequest> all;

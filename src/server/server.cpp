@@ -18,6 +18,7 @@
 #include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
 #include "server/http/tls.h"
+#include "server/sleep_steps.h"
 
 namespace ferrox {
 namespace {
@@ -67,6 +68,8 @@ struct Server::Impl {
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
+  asio::steady_timer idle_timer{io};
+  bool is_ending = false;
 };
 
 Result<void> check_exposure(const ServerOptions& options) {
@@ -108,6 +111,8 @@ std::string Server::url() const {
 
 void Server::run() {
   if (impl_->options.handle_signals) impl_->watch_signals();
+  const auto idle = impl_->options.sleep_idle;
+  if (idle.count() > 0) asio::co_spawn(impl_->io, doze_when_idle(impl_->app, idle, impl_->idle_timer), asio::detached);
   impl_->listener->start();
   impl_->io.run();
 }
@@ -125,10 +130,10 @@ void Server::Impl::watch_signals() {
 }
 
 void Server::Impl::on_signal() {
-  if (app.draining()) return;
+  if (std::exchange(is_ending, true)) return;
   log().info("draining: {} running requests may finish", app.running().size());
   app.start_draining();
-  app.engine().drain();
+  idle_timer.cancel();
   signals.async_wait([](const error_code& error, int number) {
     if (!error) std::_Exit(128 + number);
   });

@@ -34,6 +34,7 @@ struct ServerOptions {
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
   ResponseCacheOptions responses;
   HeldStreamOptions streams;
+  std::chrono::milliseconds sleep_idle{0};  ///< without a request it then gives memory back; 0: it never does
   HttpLimits limits;
 };
 

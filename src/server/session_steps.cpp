@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 namespace ferrox {
@@ -53,15 +54,17 @@ awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, s
 }
 
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
-  return app.on_waiter(
-      [&app, space = std::move(space), field = std::move(field), id = std::move(id)]() -> ApiResult<SessionSummary> {
-        TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
-        const Result<SessionId> parsed = parse_session_id(id);
-        if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
-        const Result<SessionSummary> restored = sessions->restore(*parsed, space);
-        if (!restored) return session_refusal(restored.error());
-        return *restored;
-      });
+  const std::optional<ApiError> asleep = app.sleep().refuses() ? app.unready() : std::nullopt;
+  return app.on_waiter([&app, asleep, space = std::move(space), field = std::move(field),
+                      id = std::move(id)]() -> ApiResult<SessionSummary> {
+    if (asleep) return *asleep;
+    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+    const Result<SessionId> parsed = parse_session_id(id);
+    if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
+    const Result<SessionSummary> restored = sessions->restore(*parsed, space);
+    if (!restored) return session_refusal(restored.error());
+    return *restored;
+  });
 }
 
 ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt) {

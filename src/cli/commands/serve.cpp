@@ -25,6 +25,7 @@ struct Arguments {
   std::string keys_file;
   double timeout_s = 0;
   double drain_timeout_s = 15;
+  double sleep_idle_s = 0;
   std::string response_bytes;
   double response_ttl_s = 3600;
 };
@@ -53,6 +54,7 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   TRY(check_keys(options));
   TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
+  options.sleep_idle = std::chrono::milliseconds(static_cast<int64_t>(arguments.sleep_idle_s * 1000));
   options.responses.ttl = std::chrono::seconds(static_cast<int64_t>(arguments.response_ttl_s));
   if (!arguments.response_bytes.empty()) {
     TRY_ASSIGN(const uint64_t bytes, parse_size_or_zero("--response-cache-bytes", arguments.response_bytes));
@@ -143,6 +145,8 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   };
   add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
   add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
+  add_seconds("--sleep-idle-seconds", arguments.sleep_idle_s,
+              "seconds without a request after which memory is given back until the next one; 0: never");
   add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
   add_options<HeldStreamOptions>(app, kGroup, kStreamRows, server.streams);
   add_options<ResponseCacheOptions>(app, kGroup, kResponseRows, server.responses);

@@ -17,6 +17,8 @@ struct MetricsSource {
   int64_t n_over_quota;  ///< requests beyond what their key may ask for
   ResponseCache::Stats responses;
   HeldStreams::Stats streams;
+  int sleep_level;  ///< 0: awake
+  uint64_t n_sleeps;
 };
 
 /// ferrox_*.

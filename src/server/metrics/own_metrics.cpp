@@ -90,6 +90,9 @@ std::string own_metrics(const MetricsSource& source) {
   add_requests(source.requests, page);
   add_responses(source.responses, page);
   add_streams(source.streams, page);
+  page.gauge("ferrox_sleep_level", "How deep the server sleeps; 0: it is awake", double(source.sleep_level));
+  page.counter("ferrox_sleeps_total", "Times that it fell asleep, by order or for want of work",
+               double(source.n_sleeps));
   return page.text();
 }
 
