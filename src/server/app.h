@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -24,6 +25,18 @@
 #include "server/streams/held_streams.h"
 
 namespace ferrox {
+
+/// One less at the end of its life.
+class Countdown {
+ public:
+  explicit Countdown(std::atomic<int>& n) : n_(n) {}
+  ~Countdown() { --n_; }
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+ private:
+  std::atomic<int>& n_;
+};
 
 /// Used on the I/O thread, except inside on_worker().
 class App {
@@ -56,6 +69,9 @@ class App {
   /// Why no request is admitted now; absent: they are.
   std::optional<ApiError> unready() const;
 
+  /// Waits until all that waiters do has ended; nothing may be given to them any more.
+  void join_waiters() { waiters_.join(); }
+
   /// Runs `work` (parsing, rendering, tokenizing) on a worker thread and gives its result.
   template <class Work>
   awaitable<std::invoke_result_t<Work>> on_worker(Work work) {
@@ -64,13 +80,24 @@ class App {
     return asio::co_spawn(workers_, std::move(task), asio::use_awaitable);
   }
 
-  /// The same on a thread for what waits for the engine's next step, or for files.
+  /// The same on a thread for what waits for the engine's next step.
   template <class Work>
   awaitable<std::invoke_result_t<Work>> on_waiter(Work work) {
     using Value = std::invoke_result_t<Work>;
     auto task = [moved = std::move(work)]() mutable -> awaitable<Value> { co_return moved(); };
     return asio::co_spawn(waiters_, std::move(task), asio::use_awaitable);
   }
+
+  /// The same for what waits for files, too: it is counted until it ends.
+  template <class Work>
+  awaitable<std::invoke_result_t<Work>> on_disk(Work work) {
+    ++n_on_disk_;
+    return on_waiter([this, moved = std::move(work)]() mutable {
+      const Countdown countdown(n_on_disk_);
+      return moved();
+    });
+  }
+  int n_on_disk() const { return n_on_disk_; }
 
   /// What the prefix cache holds, with up to most_nodes parts of its tree; emptied first if asked. Absent: there is no
   /// cache, or the engine stops.
@@ -110,6 +137,7 @@ class App {
   const KeyRing keys_;
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
+  std::atomic<int> n_on_disk_ = 0;
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
   QuotaLedger quotas_;

@@ -57,8 +57,14 @@ class Server {
   uint16_t port() const;
   std::string url() const;  ///< "http://127.0.0.1:8383", with TLS "https://..."
 
-  /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled.
-  void run();
+  enum class Ended {
+    kDrained,   ///< nothing is left to do
+    kDiskHangs  ///< a session is being written on a disk that doesn't answer: who waits for it waits for the disk
+  };
+  /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled. After
+  /// kDiskHangs the destructors of server and engine wait for the disk; a process may end without them: what isn't
+  /// wholly written isn't there afterwards.
+  Ended run();
 
   /// As the first signal does: no new work, what runs goes on up to drain_timeout, then run() returns. Any thread.
   void stop();

@@ -45,7 +45,7 @@ ApiResult<Sessions*> sessions_of(App& app) {
 }
 
 awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens) {
-  return app.on_waiter([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
+  return app.on_disk([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
     TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
     const Result<SessionSummary> saved = sessions->save(space, tokens);
     if (!saved) return session_refusal(saved.error());
@@ -55,7 +55,7 @@ awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, s
 
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
   const std::optional<ApiError> asleep = app.sleep().refuses() ? app.unready() : std::nullopt;
-  return app.on_waiter([&app, asleep, space = std::move(space), field = std::move(field),
+  return app.on_disk([&app, asleep, space = std::move(space), field = std::move(field),
                       id = std::move(id)]() -> ApiResult<SessionSummary> {
     if (asleep) return *asleep;
     TRY_ASSIGN(Sessions* const sessions, sessions_of(app));

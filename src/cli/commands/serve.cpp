@@ -1,6 +1,7 @@
 // How is a model served over HTTP? Until SIGTERM or Ctrl-C, which let running requests finish.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include <fmt/format.h>
@@ -69,7 +70,11 @@ Result<void> serve(EngineOptions engine_options, const ServerOptions& server_opt
   log().info("{}: {} positions a request, {} for keys and values", engine->model_id(), engine->context_length(),
              format_bytes(engine->kv_bytes()));
   log().info("listening on {}", server->url());
-  server->run();
+  if (server->run() == Server::Ended::kDiskHangs) {
+    log().info("stopped without waiting for the disk");
+    log().flush();
+    std::_Exit(static_cast<int>(ExitCode::kSuccess));
+  }
   log().info("stopped");
   return {};
 }
