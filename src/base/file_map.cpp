@@ -66,4 +66,12 @@ void FileMap::advise_will_need() const {
   if (data_ != nullptr) madvise(const_cast<std::byte*>(data_), size_, MADV_WILLNEED);
 }
 
+void FileMap::advise_cold() const {
+  if (data_ != nullptr) madvise(const_cast<std::byte*>(data_), size_, MADV_COLD);
+}
+
+void FileMap::advise_dropped() const {
+  if (data_ != nullptr) madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 }  // namespace ferrox

@@ -24,6 +24,11 @@ class FileMap {
   /// Asks the kernel to read ahead all of the map.
   void advise_will_need() const;
 
+  /// Of a map that isn't read for a while: the kernel may take its memory before that of others, or (dropped) this
+  /// process gives it up at once. What is read comes from the file again. Locked memory stays.
+  void advise_cold() const;
+  void advise_dropped() const;
+
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;

@@ -8,6 +8,7 @@ namespace ferrox {
 namespace {
 
 constexpr std::string_view kScheme = "http://";
+constexpr std::string_view kTlsScheme = "https://";
 
 bool is_port(std::string_view text) {
   uint16_t number = 0;
@@ -27,10 +28,17 @@ std::string HttpUrl::authority() const {
 }
 
 Result<HttpUrl> parse_http_url(std::string_view where, std::string_view text) {
-  const auto fault = make_error(ErrorCode::kInvalidArgument, "{}: expected http://host:port, found '{}'", where, text);
+  const auto fault = make_error(ErrorCode::kInvalidArgument,
+                                "{}: expected http://host:port or https://host:port, found '{}'", where, text);
   std::string_view rest = text;
-  if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
   HttpUrl url;
+  if (rest.starts_with(kTlsScheme)) {
+    rest.remove_prefix(kTlsScheme.size());
+    url.is_tls = true;
+    url.port = "443";
+  } else if (rest.starts_with(kScheme)) {
+    rest.remove_prefix(kScheme.size());
+  }
   const size_t slash = std::min(rest.find('/'), rest.size());
   url.path = rest.substr(slash);
   while (url.path.ends_with('/')) url.path.pop_back();

@@ -9,8 +9,10 @@
 #include <boost/beast/http.hpp>
 
 #include <chrono>
+#include <memory>
 
 #include "base/http_url.h"
+#include "cli/tls_options.h"
 
 namespace ferrox {
 namespace {
@@ -30,13 +32,20 @@ http::request<http::empty_body> make_request(const HttpUrl& url, const std::stri
 
 }  // namespace
 
-Result<std::string> http_get(const std::string& url, const std::string& path, const std::string& key) {
+Result<std::string> http_get(const std::string& url, const std::string& path, const std::string& key,
+                             const TlsTrust& trust) {
   TRY_ASSIGN(const HttpUrl address, parse_http_url("--url", url));
   if (!address.path.empty()) {
-    return make_error(ErrorCode::kInvalidArgument, "--url: expected http://host:port, found '{}'", url);
+    return make_error(ErrorCode::kInvalidArgument, "--url: expected http://host:port or https://host:port, found '{}'",
+                      url);
+  }
+  TRY(check_tls_options(trust, address));
+  std::unique_ptr<boost::asio::ssl::context> tls;
+  if (address.is_tls) {
+    TRY_ASSIGN(tls, open_client_tls(trust));
   }
   boost::asio::io_context io;
-  beast::tcp_stream stream(io);
+  ClientStream stream(io, tls.get(), address.host);
   beast::flat_buffer buffer;
   http::response<http::string_body> response;
   http::request<http::empty_body> request = make_request(address, path, key);
@@ -45,7 +54,9 @@ Result<std::string> http_get(const std::string& url, const std::string& path, co
     constexpr auto kResult = boost::asio::use_awaitable;
     boost::asio::ip::tcp::resolver resolver(io);
     stream.expires_after(kPatience);
-    co_await stream.async_connect(co_await resolver.async_resolve(address.host, address.port, kResult), kResult);
+    const auto addresses = co_await resolver.async_resolve(address.host, address.port, kResult);
+    co_await stream.connect(addresses);
+    co_await stream.handshake();
     co_await http::async_write(stream, request, kResult);
     co_await http::async_read(stream, buffer, response, kResult);
   };

@@ -1,6 +1,7 @@
 #include "cli/load_test_options.h"
 
 #include "cli/option_table.h"
+#include "cli/tls_options.h"
 
 namespace ferrox {
 namespace {
@@ -58,7 +59,8 @@ CLI::Validator one_of(const char* first, const char* second) {
 }
 
 void add_target(CLI::App& app, LoadTestArguments& arguments) {
-  add_text(app, kTarget, "--url", arguments.url, "the server, http://host:port; a path before /v1 may follow");
+  add_text(app, kTarget, "--url", arguments.url,
+           "the server, http://host:port or https://host:port; a path before /v1 may follow");
   add_text(app, kTarget, "--api-key", arguments.api_key, "the key that it asks for");
   add_text(app, kTarget, "--model", arguments.model, "the model's name, for servers that want one");
   add_text(app, kTarget, "--endpoint", arguments.endpoint, "chat or completions")->check(one_of("chat", "completions"));
@@ -66,6 +68,10 @@ void add_target(CLI::App& app, LoadTestArguments& arguments) {
   app.add_flag("--ignore-eos", arguments.ignore_eos,
                "ask for answers of full length; a field of ferrox, llama.cpp, vLLM and others")
       ->group(kTarget);
+  app.add_flag("--no-keep-alive", arguments.closes_connections,
+               "a connection for each request; otherwise one carries the next, as OpenAI's clients have it")
+      ->group(kTarget);
+  add_tls_options(app, arguments.tls, kTarget);
 }
 
 void add_shape(CLI::App& app, LoadTestArguments& arguments) {
@@ -139,6 +145,9 @@ Result<LoadTest> resolve_load_test(const CLI::App& app, const LoadTestArguments&
   TRY_ASSIGN(test.scenario.prompt_words, parse_size_range("--prompt-tokens", arguments.prompt_tokens));
   TRY_ASSIGN(test.scenario.long_words, parse_size_range("--long-tokens", arguments.long_tokens));
   TRY_ASSIGN(test.load.url, parse_http_url("--url", arguments.url));
+  TRY(check_tls_options(arguments.tls, test.load.url));
+  test.load.tls = arguments.tls;
+  test.load.connections = arguments.closes_connections ? ConnectionUse::kOnce : ConnectionUse::kKept;
   test.load.api_key = arguments.api_key;
   test.load.body = {arguments.endpoint == "chat" ? EndpointKind::kChat : EndpointKind::kCompletions, arguments.model,
                     arguments.ignore_eos};

@@ -20,6 +20,8 @@ struct LoadTestArguments {
   std::string model;
   std::string endpoint = "chat";
   bool ignore_eos = false;
+  TlsTrust tls;
+  bool closes_connections = false;
   double timeout_s = 600;
   std::string scenario = "distinct";
   std::string prompt_tokens = "256";

@@ -50,6 +50,11 @@ std::vector<std::span<const std::byte>> bytes_of(const GgufFile& file) {
   return bytes;
 }
 
+/// Of models that lie in files.
+std::span<const FileMap> maps_of(const EngineParts& parts) {
+  return parts.file == nullptr ? std::span<const FileMap>() : parts.file->maps();
+}
+
 PrefixCache* prefix_cache_of(const MemoryQuestion& question, KvMemory& memory) {
   return question.storage == KvStorage::kPaged ? static_cast<PagedMemory&>(memory).prefix_cache() : nullptr;
 }
@@ -212,6 +217,19 @@ bool Engine::ask_pins(std::function<void(PrefixPins*)> use) {
 
 bool Engine::ask_slots(std::function<void(std::vector<SlotState>)> take) {
   return impl_->loop->ask_slots(std::move(take));
+}
+
+bool Engine::sleep(SleepLevel level, std::function<void()> done) {
+  return impl_->loop->give_back(level, [this, level, done = std::move(done)] {
+    for (const FileMap& map : maps_of(impl_->parts)) {
+      level == SleepLevel::kDropAll ? map.advise_dropped() : map.advise_cold();
+    }
+    done();
+  });
+}
+
+void Engine::wake() {
+  for (const FileMap& map : maps_of(impl_->parts)) map.advise_will_need();
 }
 
 Sessions* Engine::sessions() { return impl_->sessions.get(); }

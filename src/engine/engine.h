@@ -13,6 +13,7 @@
 #include "engine/memory_plan.h"
 #include "engine/request.h"
 #include "engine/sessions.h"
+#include "engine/sleep_level.h"
 #include "gguf/gguf_file.h"
 #include "kv/prefix_pins.h"
 #include "kv/prefix_report.h"
@@ -114,6 +115,13 @@ class Engine {
 
   /// Gives `take` what each of n_parallel slots runs or ran last; called as ask_cache's.
   bool ask_slots(std::function<void(std::vector<SlotState>)> take);
+
+  /// Gives back the memory that an idle engine can do without, and calls `done` as ask_cache does. It comes again as
+  /// requests need it: whoever submits one needs no other call, and gets the same bits.
+  bool sleep(SleepLevel level, std::function<void()> done);
+
+  /// Reads ahead what the weights lost to sleep.
+  void wake();
 
   /// Conversations in files; nullptr without a folder for prefixes.
   Sessions* sessions();

@@ -156,6 +156,18 @@ bool EngineLoop::ask_slots(std::function<void(std::vector<SlotState>)> take) {
   });
 }
 
+/// Those who sleep have nothing that runs. Whoever came nevertheless keeps what it holds.
+bool EngineLoop::give_back(SleepLevel level, std::function<void()> done) {
+  return post([this, level, done = std::move(done)](KvMemory& kv) {
+    if (archive_ != nullptr && level == SleepLevel::kKeepPrefixes) archive_->copy_all(PrefixArchive::kFinishLimit);
+    if (archive_ != nullptr && level == SleepLevel::kDropAll) archive_->tiers().clear_memory();
+    kv.clear_cache();
+    kv.give_back();
+    publish();
+    done();
+  });
+}
+
 void EngineLoop::publish() {
   inbox_.publish({.n_running = n_slots_taken(),
                   .n_parked = waiting_.n_parked(),

@@ -13,6 +13,7 @@
 #include "engine/request.h"
 #include "engine/request_inbox.h"
 #include "engine/running_request.h"
+#include "engine/sleep_level.h"
 #include "engine/step_batch.h"
 #include "engine/token_loop.h"
 #include "engine/waiting_requests.h"
@@ -59,6 +60,7 @@ class EngineLoop {
   EngineStatus status() const { return inbox_.status(); }
   std::optional<PrefixTierStats> tier_stats() const;
   bool ask_slots(std::function<void(std::vector<SlotState>)> take);
+  bool give_back(SleepLevel level, std::function<void()> done);
 
  private:
   using Clock = std::chrono::steady_clock;

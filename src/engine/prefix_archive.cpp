@@ -96,11 +96,17 @@ void PrefixArchive::work() {
   waiting_.pop_front();
 }
 
-void PrefixArchive::finish(std::chrono::seconds limit) {
-  const auto deadline = PrefixTiers::TimePoint::clock::now() + limit;
+void PrefixArchive::copy_all(std::chrono::seconds limit) { copy_until(PrefixTiers::TimePoint::clock::now() + limit); }
+
+void PrefixArchive::copy_until(PrefixTiers::TimePoint deadline) {
   while (!waiting_.empty() && PrefixTiers::TimePoint::clock::now() < deadline) {
     if (has_work() || tiers_->flush_until(deadline)) work();
   }
+}
+
+void PrefixArchive::finish(std::chrono::seconds limit) {
+  const auto deadline = PrefixTiers::TimePoint::clock::now() + limit;
+  copy_until(deadline);
   const size_t n_prefixes = waiting_.size();
   waiting_.clear();
   const size_t n_entries = tiers_->finish(deadline);

@@ -41,6 +41,9 @@ class PrefixArchive {
   /// Makes all copies and waits until they are written. What isn't by then is dropped, with a line in the log.
   void finish(std::chrono::seconds limit = kFinishLimit);
 
+  /// Makes all copies, which then are written by and by. Those that find no room within `limit` wait on.
+  void copy_all(std::chrono::seconds limit);
+
   enum class Restored {
     kAll,   ///< nothing is left to bring back
     kPart,  ///< more of it is there
@@ -61,6 +64,7 @@ class PrefixArchive {
     std::vector<PageKey> keys;  ///< the root's, and those of the pages that were copied
   };
 
+  void copy_until(PrefixTiers::TimePoint deadline);
   PageKey root_of(std::string_view space) const;
   std::span<const int32_t> page_of(std::span<const int32_t> tokens, int64_t i) const;
   std::vector<PageKey> keys_of(std::string_view space, std::span<const int32_t> tokens) const;

@@ -124,6 +124,14 @@ bool ContiguousMemory::plan_caches() {
   }
 }
 
+/// New caches in the place of those whose rows nobody reads. Where the system refuses them the old ones stay.
+void ContiguousMemory::give_back() {
+  if (is_taken_) return;
+  std::vector<KvCache> old = std::exchange(caches_, {});
+  if (plan_caches()) return;
+  caches_ = std::move(old);
+}
+
 ContiguousMemory::ContiguousMemory(KvLayout layout, int64_t context_length, int64_t chunk_rows)
     : layout_(std::move(layout)), kinds_(attention_kinds(layout_.layers)), views_(layout_.layers.size()) {
   terms_.windows = {0};

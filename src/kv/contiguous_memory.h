@@ -29,6 +29,7 @@ class ContiguousMemory : public KvMemory {
   using KvMemory::take;
   std::unique_ptr<RequestKv> take(const KvDemand& demand) override;
   std::vector<int32_t> n_free() const override { return {is_taken_ ? 0 : 1}; }
+  void give_back() override;
   uint64_t size_bytes() const override { return terms_.page_bytes.front(); }
   void check_integrity() const override {}
 

@@ -108,6 +108,18 @@ void PagedMemory::clear_cache() {
   if (cache_) cache_->tree().clear();
 }
 
+void PagedMemory::give_back() {
+  for (int kind = 0; kind < groups_.n_kinds(); ++kind) {
+    const PagePool& pool = groups_.pool(kind);
+    int32_t first = 0;
+    for (int32_t page = 0; page <= pool.n_pages(); ++page) {
+      if (page < pool.n_pages() && pool.n_holders(page) == 0) continue;
+      store_.give_back(kind, first, page - first);
+      first = page + 1;
+    }
+  }
+}
+
 void PagedMemory::check_integrity() const {
   groups_.check_integrity();
   if (cache_) cache_->tree().check_integrity();

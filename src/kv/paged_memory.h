@@ -33,6 +33,7 @@ class PagedMemory : public KvMemory {
   std::vector<int32_t> n_available() const override;
   std::optional<PrefixCacheReport> cache_report(size_t most_nodes) const override;
   void clear_cache() override;
+  void give_back() override;
   PrefixPins* pins() override { return cache_ ? &cache_->pins() : nullptr; }
   uint64_t size_bytes() const override { return store_.size_bytes(); }
   void check_integrity() const override;

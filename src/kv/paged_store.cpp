@@ -1,6 +1,7 @@
 #include "kv/paged_store.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -30,6 +31,14 @@ uint64_t region_bytes(const KvLayerShape& shape, int32_t row_bytes, int32_t page
 uint64_t states_bytes(const KvLayout& layout, int32_t n_pages) {
   const uint64_t one = static_cast<uint64_t>(layout.state_floats) * sizeof(float);
   return aligned(saturating_mul(one, static_cast<uint64_t>(n_pages)));
+}
+
+/// The whole system pages within these bytes go.
+void drop_pages(std::byte* bytes, size_t n_bytes) {
+  static const auto kSystemPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(bytes) + kSystemPage - 1) / kSystemPage * kSystemPage;
+  const auto end = (reinterpret_cast<uintptr_t>(bytes) + n_bytes) / kSystemPage * kSystemPage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // refused: it stays
 }
 
 KvLayerView empty_view(const KvLayout& layout, const KvLayerShape& shape) {
@@ -126,6 +135,17 @@ std::vector<std::span<std::byte>> PagedStore::pieces(int kind, int32_t page) con
     pieces.emplace_back(layer.v_row(page, 0, 0), n_rows * static_cast<size_t>(layer.v_row_bytes));
   }
   return pieces;
+}
+
+void PagedStore::give_back(int kind, int32_t first_page, int32_t n_pages) {
+  if (n_pages == 0) return;
+  // Pieces of neighbours are neighbours, in every layer.
+  const auto first = pieces(kind, first_page);
+  const auto last = pieces(kind, first_page + n_pages - 1);
+  for (size_t i = 0; i < first.size(); ++i) {
+    std::byte* const begin = first[i].data();
+    drop_pages(begin, static_cast<size_t>(last[i].data() + last[i].size() - begin));
+  }
 }
 
 void PagedStore::copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows) {

@@ -40,6 +40,10 @@ class PagedStore {
   /// The bytes of one page: K and V of every layer of an attention kind, or the state. Together page_bytes of the kind.
   std::vector<std::span<std::byte>> pieces(int kind, int32_t page) const;
 
+  /// Gives the memory of n neighbouring pages, which nobody reads any more, back to the system. It comes again, as
+  /// zeros, when they are written. What shares a page of the system with others stays.
+  void give_back(int kind, int32_t first_page, int32_t n_pages);
+
   /// Copies the first n_rows rows of one page to another, in every layer of the kind.
   void copy_rows(int kind, int32_t from_page, int32_t to_page, int32_t n_rows);
 

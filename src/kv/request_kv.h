@@ -99,6 +99,9 @@ class KvMemory {
   /// Forgets every cached prefix that nobody uses, pinned ones too: they are pinned again when they are back.
   virtual void clear_cache() {}
 
+  /// Gives the memory of what is free back to the system; what is cached isn't free. Between two steps.
+  virtual void give_back() {}
+
   /// nullptr without a prefix cache.
   virtual PrefixPins* pins() { return nullptr; }
 

@@ -1,25 +1,28 @@
-// How is one request sent over a connection of its own, and its answer read as it comes?
+// How is one request sent over a connection, and its answer read as it comes?
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 
 #include <chrono>
 #include <optional>
 #include <string>
 
 #include "base/http_url.h"
+#include "loadgen/client_stream.h"
 #include "loadgen/record.h"
 
 namespace ferrox {
+
+/// Whether a connection carries one request or many.
+enum class ConnectionUse { kOnce, kKept };
 
 /// Where requests go. Found once for a run, so that no request waits for a name.
 struct StreamTarget {
   HttpUrl url;
   std::string path;     ///< "/v1/completions"
   std::string api_key;  ///< empty: none is sent
-  boost::asio::ip::tcp::resolver::results_type addresses;
+  ConnectionUse use = ConnectionUse::kKept;
+  ClientStream::Addresses addresses;
 };
 
 /// When the run began, and what time it is there.
@@ -38,9 +41,10 @@ struct StreamRequest {
 };
 
 /// Sets status, outcome, error, times and counts of `record`; gives the answer's text. Never throws. All arguments
-/// outlive the coroutine. The connection is closed at the end; closing `stream` from elsewhere on its thread makes the
-/// request a failure.
-boost::asio::awaitable<std::string> stream_request(boost::beast::tcp_stream& stream, const StreamTarget& target,
+/// outlive the coroutine. A stream that isn't connected is; one that is and that the server has closed meanwhile is
+/// connected again. Afterwards it is connected if it can carry another request. Closing `stream` from elsewhere on its
+/// thread makes the request a failure.
+boost::asio::awaitable<std::string> stream_request(ClientStream& stream, const StreamTarget& target,
                                                    const StreamRequest& request, const RunClock& clock,
                                                    RequestRecord& record);
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 
@@ -36,12 +37,19 @@ class LoadRun {
     }
   }
 
+  Result<void> prepare_tls() {
+    if (!options_.url.is_tls) return {};
+    TRY_ASSIGN(tls_, open_client_tls(options_.tls));
+    return {};
+  }
+
   Result<void> find_host() {
     error_code error;
     asio::ip::tcp::resolver resolver(io_);
     target_.url = options_.url;
     target_.path = endpoint_path(options_.body.endpoint);
     target_.api_key = options_.api_key;
+    target_.use = options_.connections;
     target_.addresses = resolver.resolve(options_.url.host, options_.url.port, error);
     if (!error) return {};
     return make_error(ErrorCode::kUnavailable, "host '{}': expected a name or an address, found none: {}",
@@ -79,7 +87,7 @@ class LoadRun {
       interrupted_ = true;
       signals_.clear();
       timer_.cancel();
-      for (boost::beast::tcp_stream* stream : streams_) stream->close();
+      for (ClientStream* stream : streams_) stream->close();
     });
   }
 
@@ -115,11 +123,20 @@ class LoadRun {
     }
   }
 
+  /// The connection that was used last, which the server is the least likely to have ended, or a new one.
+  std::unique_ptr<ClientStream> take_stream() {
+    if (idle_.empty()) return std::make_unique<ClientStream>(io_, tls_.get(), options_.url.host);
+    std::unique_ptr<ClientStream> stream = std::move(idle_.back());
+    idle_.pop_back();
+    return stream;
+  }
+
   asio::awaitable<std::string> send(const StreamRequest& request, RequestRecord& record) {
-    boost::beast::tcp_stream stream(io_);
-    streams_.insert(&stream);
-    std::string answer = co_await stream_request(stream, target_, request, clock_, record);
-    streams_.erase(&stream);
+    std::unique_ptr<ClientStream> stream = take_stream();
+    streams_.insert(stream.get());
+    std::string answer = co_await stream_request(*stream, target_, request, clock_, record);
+    streams_.erase(stream.get());
+    if (stream->is_connected()) idle_.push_back(std::move(stream));
     if (interrupted_ && record.outcome == Outcome::kFailed) {
       record.outcome = Outcome::kCancelled;
       record.error.clear();
@@ -129,13 +146,15 @@ class LoadRun {
 
   const LoadOptions& options_;
   const Scenario& scenario_;
+  std::unique_ptr<asio::ssl::context> tls_;
   asio::io_context io_{1};
   asio::steady_timer timer_{io_};
   asio::signal_set signals_{io_};
   StreamTarget target_;
   RunClock clock_;
   std::vector<RequestRecord> records_;
-  std::unordered_set<boost::beast::tcp_stream*> streams_;
+  std::unordered_set<ClientStream*> streams_;
+  std::vector<std::unique_ptr<ClientStream>> idle_;
   size_t next_ = 0;
   size_t n_active_ = 0;
   bool interrupted_ = false;
@@ -152,6 +171,7 @@ Result<LoadResult> run_load(const LoadOptions& options, const Scenario& scenario
   constexpr uint64_t kOthers = 64;  // standard streams, epoll, whatever the program has open
   raise_descriptor_limit(most_connections(options, scenario) + kOthers);
   LoadRun run(options, scenario);
+  TRY(run.prepare_tls());
   TRY(run.find_host());
   return run.run();
 }

@@ -10,6 +10,8 @@
 #include "base/http_url.h"
 #include "base/result.h"
 #include "loadgen/arrivals.h"
+#include "loadgen/client_stream.h"
+#include "loadgen/http_stream.h"
 #include "loadgen/record.h"
 #include "loadgen/request_body.h"
 #include "loadgen/scenario.h"
@@ -18,6 +20,8 @@ namespace ferrox {
 
 struct LoadOptions {
   HttpUrl url;
+  TlsTrust tls;  ///< of an https url
+  ConnectionUse connections = ConnectionUse::kKept;
   std::string api_key;  ///< empty: none is sent
   BodyOptions body;
   std::chrono::milliseconds timeout{600'000};  ///< for one request, from its connection to its last byte
@@ -32,7 +36,8 @@ struct LoadResult {
 };
 
 /// Runs all of the scenario on the calling thread. A turn whose predecessor wasn't answered is skipped. Failing
-/// requests are records, not errors. kUnavailable: the host's name can't be found.
+/// requests are records, not errors. kUnavailable: the host's name can't be found;
+/// kIo: open_client_tls.
 Result<LoadResult> run_load(const LoadOptions& options, const Scenario& scenario);
 
 }  // namespace ferrox

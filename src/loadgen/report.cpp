@@ -64,12 +64,13 @@ LoadReport make_report(const LoadOptions& options, const ScenarioOptions& scenar
                        LoadResult result) {
   LoadReport report;
   ReportJson& settings = report.settings;
-  settings["url"] = "http://" + options.url.authority() + options.url.path;
+  settings["url"] = (options.url.is_tls ? "https://" : "http://") + options.url.authority() + options.url.path;
   settings["endpoint"] = options.body.endpoint == EndpointKind::kChat ? "chat" : "completions";
   if (!options.body.model.empty()) settings["model"] = options.body.model;
   add_scenario(scenario, settings);
   add_arrival(options, scenario, settings);
   settings["ignore_eos"] = options.body.ignore_eos;
+  settings["keep_alive"] = options.connections == ConnectionUse::kKept;
   settings["timeout_s"] = std::chrono::duration<double>(options.timeout).count();
   if (level.ttft_ms) settings["slo_ttft_ms"] = *level.ttft_ms;
   if (level.itl_ms) settings["slo_itl_ms"] = *level.itl_ms;

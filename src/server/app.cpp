@@ -8,6 +8,18 @@
 
 namespace ferrox {
 
+void App::start_draining() {
+  draining_ = true;
+  engine_.drain();
+}
+
+std::optional<ApiError> App::unready() const {
+  constexpr int kSleepRetryS = 30;  // nobody knows when somebody wakes it
+  if (draining_) return unavailable("draining", "server is draining", retry_after_s());
+  if (sleep_.refuses()) return unavailable("sleeping", "server sleeps until POST /wake_up", kSleepRetryS);
+  return std::nullopt;
+}
+
 ApiError App::submit_refusal(const Error& error) const {
   return engine_error(error, draining_ ? "draining" : "queue_full", retry_after_s());
 }

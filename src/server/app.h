@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -20,8 +21,22 @@
 #include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
+#include "server/sleep.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
+
+/// One less at the end of its life.
+class Countdown {
+ public:
+  explicit Countdown(std::atomic<int>& n) : n_(n) {}
+  ~Countdown() { --n_; }
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+ private:
+  std::atomic<int>& n_;
+};
 
 /// Used on the I/O thread, except inside on_worker().
 class App {
@@ -32,7 +47,8 @@ class App {
         options_(options),
         keys_(std::move(keys)),
         executor_(std::move(executor)),
-        responses_(options.responses) {}
+        responses_(options.responses),
+        streams_(executor_, options.streams) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
@@ -41,10 +57,20 @@ class App {
   RunningRequests& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }
   ResponseCache& responses() { return responses_; }
+  HeldStreams& streams() { return streams_; }
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
 
   bool draining() const { return draining_; }
-  void start_draining() { draining_ = true; }
+  /// No request is admitted any more.
+  void start_draining();
+
+  SleepState& sleep() { return sleep_; }
+
+  /// Why no request is admitted now; absent: they are.
+  std::optional<ApiError> unready() const;
+
+  /// Waits until all that waiters do has ended; nothing may be given to them any more.
+  void join_waiters() { waiters_.join(); }
 
   /// Runs `work` (parsing, rendering, tokenizing) on a worker thread and gives its result.
   template <class Work>
@@ -54,13 +80,24 @@ class App {
     return asio::co_spawn(workers_, std::move(task), asio::use_awaitable);
   }
 
-  /// The same on a thread for what waits for the engine's next step, or for files.
+  /// The same on a thread for what waits for the engine's next step.
   template <class Work>
   awaitable<std::invoke_result_t<Work>> on_waiter(Work work) {
     using Value = std::invoke_result_t<Work>;
     auto task = [moved = std::move(work)]() mutable -> awaitable<Value> { co_return moved(); };
     return asio::co_spawn(waiters_, std::move(task), asio::use_awaitable);
   }
+
+  /// The same for what waits for files, too: it is counted until it ends.
+  template <class Work>
+  awaitable<std::invoke_result_t<Work>> on_disk(Work work) {
+    ++n_on_disk_;
+    return on_waiter([this, moved = std::move(work)]() mutable {
+      const Countdown countdown(n_on_disk_);
+      return moved();
+    });
+  }
+  int n_on_disk() const { return n_on_disk_; }
 
   /// What the prefix cache holds, with up to most_nodes parts of its tree; emptied first if asked. Absent: there is no
   /// cache, or the engine stops.
@@ -100,12 +137,15 @@ class App {
   const KeyRing keys_;
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
+  std::atomic<int> n_on_disk_ = 0;
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
   RunningRequests running_;
   QuotaLedger quotas_;
   ResponseCache responses_;
+  HeldStreams streams_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
+  SleepState sleep_{std::chrono::steady_clock::now()};
   double mean_duration_s_ = 1;
 };
 

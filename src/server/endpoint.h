@@ -20,7 +20,8 @@ struct Endpoint {
   Access access;
   const char* summary;  ///< one line for listings and documentation
   awaitable<void> (*handle)(App& app, Exchange& exchange);
-  bool is_metered = false;  ///< a key beyond its quota is refused before the body is read
+  bool is_metered = false;  ///< it answers: a key beyond its quota is refused before the body is read, and a stream of
+                            ///< it is taken up by the header Last-Event-ID
 };
 
 /// Every endpoint, in name order, ended by nullptr.

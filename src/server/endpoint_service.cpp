@@ -6,6 +6,7 @@
 #include "server/dialect.h"
 #include "server/endpoint.h"
 #include "server/router.h"
+#include "server/streams/stream_reader.h"
 
 namespace ferrox {
 namespace {
@@ -24,7 +25,8 @@ std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
   const Route route = find_route(all_endpoint, head.method, head.path);
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
   if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
-  if (route.endpoint->is_metered) {
+  if (route.endpoint->is_metered && !is_resume(head)) {
+    if (const auto error = app_.unready()) return refusal(head, *error);
     if (const auto error = app_.quota_refusal(head.caller, 1)) return refusal(head, *error);
   }
   head.path_parameter = route.parameter;
@@ -36,7 +38,11 @@ awaitable<void> EndpointService::serve(Exchange& exchange) {
   std::string failure;
   try {
     const Route route = find_route(all_endpoint, exchange.request().method, exchange.request().path);
-    co_await route.endpoint->handle(app_, exchange);
+    if (route.endpoint->is_metered && is_resume(exchange.request())) {
+      co_await resume_by_header(app_, exchange);
+    } else {
+      co_await route.endpoint->handle(app_, exchange);
+    }
   } catch (const std::exception& error) {
     failure = error.what();
   }

@@ -1,4 +1,4 @@
-// How are completions started, followed and ended with their exchange?
+// How are completions started, followed and ended?
 #include "server/generation.h"
 
 #include <utility>
@@ -24,30 +24,29 @@ int64_t prompt_tokens(const std::vector<GenerationRequest>& requests) {
 
 }  // namespace
 
-Generation::Generation(App& app, Exchange& exchange) : app_(app), exchange_(exchange) {
-  const auto on_overflow = [this] {
-    log().info("request {}: the client reads too slowly, cancelled", exchange_.request().id);
+Generation::Generation(App& app, std::string id, const ApiKey* caller, std::function<void()> on_overflow)
+    : app_(app), id_(std::move(id)), caller_(caller) {
+  const auto overflow = [this, told = std::move(on_overflow)] {
+    log().info("request {}: the client reads too slowly, cancelled", id_);
     cancel();
-    exchange_.abort();
+    told();
   };
-  mailbox_ = std::make_shared<EventMailbox>(app.executor(), app.options().limits.max_stream_backlog_bytes, on_overflow);
-  exchange.watch_client([this] {
-    cancel();
-    mailbox_->wake();
-  });
-  app.running().add(exchange.request().id, this);
+  mailbox_ = std::make_shared<EventMailbox>(app.executor(), app.options().limits.max_stream_backlog_bytes, overflow);
+  app.running().add(id_, this);
 }
 
 Generation::~Generation() {
-  app_.running().remove(exchange_.request().id);
-  exchange_.watch_client(nullptr);
+  app_.running().remove(id_);
   mailbox_->close();
   cancel();
+  app_.sleep().note_activity(std::chrono::steady_clock::now());
   app_.quotas().close(caller(), static_cast<int64_t>(n_running_));
   if (!choices_.empty()) app_.record_duration(std::chrono::steady_clock::now() - start_);
 }
 
 ApiResult<void> Generation::submit(std::vector<GenerationRequest> requests) {
+  if (const auto refusal = app_.unready()) return *refusal;
+  app_.sleep().note_activity(start_);
   if (const auto refusal = app_.quota_refusal(caller(), requests.size())) return *refusal;
   const int64_t n_prompt = prompt_tokens(requests);
   std::vector<NewRequest> all;
@@ -87,8 +86,6 @@ void Generation::end(Choice& choice) {
   --n_running_;
   app_.quotas().close(caller(), 1);
 }
-
-bool Generation::client_gone() const { return exchange_.client_gone(); }
 
 void Generation::cancel() {
   for (const Choice& choice : choices_) {

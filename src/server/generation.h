@@ -1,24 +1,27 @@
-// How does one exchange run completions? Submitted together, read through one mailbox, never left behind.
+// How are completions run for one request of a client? Submitted together, read through one mailbox, never left behind.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/engine.h"
 #include "server/api_error.h"
 #include "server/event_mailbox.h"
-#include "server/http/exchange.h"
 
 namespace ferrox {
 
 class App;
+struct ApiKey;
 
-/// The completions of one exchange. Whatever ends the exchange (client gone, refusal, exception), those unfinished are
+/// The completions of one request. Whatever ends its answer (client gone, refusal, exception), those unfinished are
 /// cancelled by the destructor.
 class Generation {
  public:
-  /// Watches the exchange's client from here on.
-  Generation(App& app, Exchange& exchange);
+  /// `id` is the one that clients know, `caller` (nullptr: there are no keys) whose quota is charged. on_overflow is
+  /// called once, when more events wait than may, and all was cancelled.
+  Generation(App& app, std::string id, const ApiKey* caller, std::function<void()> on_overflow);
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
@@ -26,16 +29,17 @@ class Generation {
   /// Starts a completion for each request, or none: the first refusal is returned, by the key's quota or by the engine.
   ApiResult<void> submit(std::vector<GenerationRequest> requests);
 
-  /// Waits for events; empty after `longest` and when the client went away. Events of a choice that has ended don't
-  /// come.
+  /// Waits for events; empty after `longest` and after wake(). Events of a choice that has ended don't come.
   awaitable<std::vector<ChoiceEvent>> take(std::chrono::milliseconds longest);
 
   bool finished() const { return n_running_ == 0; }
-  bool client_gone() const;
-  const ApiKey* caller() const { return exchange_.request().caller; }
+  const ApiKey* caller() const { return caller_; }
 
   /// Cancels what runs; the engine answers with last events.
   void cancel();
+
+  /// Ends a take() early.
+  void wake() { mailbox_->wake(); }
 
  private:
   struct Choice {
@@ -48,7 +52,8 @@ class Generation {
   void end(Choice& choice);
 
   App& app_;
-  Exchange& exchange_;
+  const std::string id_;
+  const ApiKey* const caller_;
   std::shared_ptr<EventMailbox> mailbox_;
   std::vector<Choice> choices_;
   size_t n_running_ = 0;

@@ -18,6 +18,7 @@
 #include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
 #include "server/http/tls.h"
+#include "server/sleep_steps.h"
 
 namespace ferrox {
 namespace {
@@ -57,7 +58,9 @@ struct Server::Impl {
   void watch_signals();
   void on_signal();
   awaitable<void> drain();
+  bool is_busy() { return listener->connections().n_busy() > 0 || app.streams().n_running() > 0; }
   awaitable<void> wait_until_quiet(std::chrono::milliseconds longest);
+  void leave_hanging_work();
 
   const ServerOptions options;
   asio::io_context io{1};
@@ -66,6 +69,9 @@ struct Server::Impl {
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
+  asio::steady_timer idle_timer{io};
+  bool is_ending = false;
+  bool is_hanging = false;
 };
 
 Result<void> check_exposure(const ServerOptions& options) {
@@ -95,7 +101,12 @@ Result<std::unique_ptr<Server>> Server::open(Engine& engine, ServerOptions optio
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Server::~Server() = default;
+Server::~Server() {
+  if (!impl_->is_hanging) return;
+  impl_->app.join_waiters();
+  impl_->io.restart();
+  impl_->io.run();  // what waited for them ends
+}
 
 uint16_t Server::port() const { return impl_->listener->port(); }
 
@@ -105,10 +116,13 @@ std::string Server::url() const {
                      is_v6 ? "[" + impl_->options.host + "]" : impl_->options.host, port());
 }
 
-void Server::run() {
+Server::Ended Server::run() {
   if (impl_->options.handle_signals) impl_->watch_signals();
+  const auto idle = impl_->options.sleep_idle;
+  if (idle.count() > 0) asio::co_spawn(impl_->io, doze_when_idle(impl_->app, idle, impl_->idle_timer), asio::detached);
   impl_->listener->start();
   impl_->io.run();
+  return impl_->is_hanging ? Ended::kDiskHangs : Ended::kDrained;
 }
 
 void Server::stop() {
@@ -124,10 +138,10 @@ void Server::Impl::watch_signals() {
 }
 
 void Server::Impl::on_signal() {
-  if (app.draining()) return;
+  if (std::exchange(is_ending, true)) return;
   log().info("draining: {} running requests may finish", app.running().size());
   app.start_draining();
-  app.engine().drain();
+  idle_timer.cancel();
   signals.async_wait([](const error_code& error, int number) {
     if (!error) std::_Exit(128 + number);
   });
@@ -137,7 +151,7 @@ void Server::Impl::on_signal() {
 awaitable<void> Server::Impl::wait_until_quiet(std::chrono::milliseconds longest) {
   const auto deadline = std::chrono::steady_clock::now() + longest;
   asio::steady_timer timer(io);
-  while (listener->connections().n_busy() > 0 && std::chrono::steady_clock::now() < deadline) {
+  while (is_busy() && std::chrono::steady_clock::now() < deadline) {
     timer.expires_after(kDrainPoll);
     co_await timer.async_wait(kAwait);
   }
@@ -150,7 +164,18 @@ awaitable<void> Server::Impl::drain() {
   co_await wait_until_quiet(kLastWrites);
   listener->stop();
   listener->connections().close_all();
+  app.streams().let_go_all();
   signals.cancel();
+  if (app.n_on_disk() > 0) leave_hanging_work();
+}
+
+void Server::Impl::leave_hanging_work() {
+  log().error(
+      "{} sessions are still being read or written after the drain's limit: the disk doesn't answer; "
+      "what isn't wholly written isn't there afterwards",
+      app.n_on_disk());
+  is_hanging = true;
+  io.stop();
 }
 
 }  // namespace ferrox

@@ -12,6 +12,7 @@
 #include "server/answer/response_cache.h"
 #include "server/http/limits.h"
 #include "server/keys/api_key.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
 
@@ -32,6 +33,8 @@ struct ServerOptions {
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
   ResponseCacheOptions responses;
+  HeldStreamOptions streams;
+  std::chrono::milliseconds sleep_idle{0};  ///< without a request it then gives memory back; 0: it never does
   HttpLimits limits;
 };
 
@@ -54,8 +57,14 @@ class Server {
   uint16_t port() const;
   std::string url() const;  ///< "http://127.0.0.1:8383", with TLS "https://..."
 
-  /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled.
-  void run();
+  enum class Ended {
+    kDrained,   ///< nothing is left to do
+    kDiskHangs  ///< a session is being written on a disk that doesn't answer: who waits for it waits for the disk
+  };
+  /// Serves on the calling thread until stop() or a signal, and what runs then has finished or was cancelled. After
+  /// kDiskHangs the destructors of server and engine wait for the disk; a process may end without them: what isn't
+  /// wholly written isn't there afterwards.
+  Ended run();
 
   /// As the first signal does: no new work, what runs goes on up to drain_timeout, then run() returns. Any thread.
   void stop();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 namespace ferrox {
@@ -44,7 +45,7 @@ ApiResult<Sessions*> sessions_of(App& app) {
 }
 
 awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens) {
-  return app.on_waiter([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
+  return app.on_disk([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
     TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
     const Result<SessionSummary> saved = sessions->save(space, tokens);
     if (!saved) return session_refusal(saved.error());
@@ -53,15 +54,17 @@ awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, s
 }
 
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
-  return app.on_waiter(
-      [&app, space = std::move(space), field = std::move(field), id = std::move(id)]() -> ApiResult<SessionSummary> {
-        TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
-        const Result<SessionId> parsed = parse_session_id(id);
-        if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
-        const Result<SessionSummary> restored = sessions->restore(*parsed, space);
-        if (!restored) return session_refusal(restored.error());
-        return *restored;
-      });
+  const std::optional<ApiError> asleep = app.sleep().refuses() ? app.unready() : std::nullopt;
+  return app.on_disk([&app, asleep, space = std::move(space), field = std::move(field),
+                      id = std::move(id)]() -> ApiResult<SessionSummary> {
+    if (asleep) return *asleep;
+    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+    const Result<SessionId> parsed = parse_session_id(id);
+    if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
+    const Result<SessionSummary> restored = sessions->restore(*parsed, space);
+    if (!restored) return session_refusal(restored.error());
+    return *restored;
+  });
 }
 
 ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt) {

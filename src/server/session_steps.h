@@ -22,10 +22,10 @@ ApiError session_refusal(const Error& error);
 /// The server's sessions. Refused where it has no folder for them.
 ApiResult<Sessions*> sessions_of(App& app);
 
-/// Saves, on a waiter, what the cache holds of the tokens.
+/// Saves, on a thread for files, what the cache holds of the tokens.
 awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens);
 
-/// Restores, on a waiter. `id` is the client's text, `field` its name.
+/// Restores, on a thread for files; not while the server sleeps by order. `id` is the client's text, `field` its name.
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id);
 
 /// The text in the one field `name` that a body has; "cache_salt", where `salt` isn't nullptr, may stand beside it.

@@ -109,6 +109,11 @@ void HostTier::count_load(uint64_t size_bytes) {
   counts_.bytes_loaded += size_bytes;
 }
 
+void HostTier::clear() {
+  const std::lock_guard lock(mutex_);
+  while (IndexEntry* const leaf = index_.least_valuable()) drop(*leaf);
+}
+
 TierStats HostTier::stats() const {
   const std::lock_guard lock(mutex_);
   TierStats out = counts_;

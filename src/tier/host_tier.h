@@ -40,6 +40,9 @@ class HostTier {
                                           int64_t max_tokens) const;
 
   void count_load(uint64_t size_bytes);
+
+  /// Lets every entry go.
+  void clear();
   TierStats stats() const;
 
   /// CHECKs the books and the sum of bytes.

@@ -173,6 +173,8 @@ bool PrefixTiers::flush_until(TimePoint deadline) { return !state_->disk || stat
 
 size_t PrefixTiers::finish(TimePoint deadline) { return state_->disk ? state_->disk->finish(deadline) : 0; }
 
+void PrefixTiers::clear_memory() { state_->host.clear(); }
+
 void PrefixTiers::set_disk_budget(uint64_t disk_bytes) {
   if (state_->disk) state_->disk->set_budget(disk_bytes);
 }

@@ -98,6 +98,9 @@ class PrefixTiers {
   /// Nothing is stored any more. Gives how many entries that costs.
   size_t finish(TimePoint deadline);
 
+  /// Lets go of all that is held in memory and not still to be written.
+  void clear_memory();
+
   /// A smaller budget evicts at once (on the writer thread); sessions in the same folder make room this way.
   void set_disk_budget(uint64_t disk_bytes);
 

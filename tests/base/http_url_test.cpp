@@ -33,10 +33,22 @@ TEST(HttpUrl, HostPortAndPathAreRead) {
   }
 }
 
+TEST(HttpUrl, HttpsHasAPortOfItsOwn) {
+  const auto url = parse_http_url("--url", "https://example.org/v1");
+  ASSERT_TRUE(url);
+  EXPECT_TRUE(url->is_tls);
+  EXPECT_EQ(url->port, "443");
+  EXPECT_EQ(url->path, "/v1");
+  EXPECT_EQ(parse_http_url("--url", "https://[::1]:8443")->port, "8443");
+  EXPECT_FALSE(parse_http_url("--url", "http://h")->is_tls);
+}
+
 TEST(HttpUrl, OthersAreRefusedByTheFlagsName) {
   for (const char* text : {"",
                            "http://",
-                           "https://h",
+                           "https://",
+                           "https://h:0",
+                           "HTTPS//h",
                            "ftp://h",
                            "http://:80",
                            "http://h:",
@@ -57,7 +69,8 @@ TEST(HttpUrl, OthersAreRefusedByTheFlagsName) {
     const auto url = parse_http_url("--url", text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_TRUE(url.error().message.starts_with("--url: expected http://host:port, found '")) << url.error().message;
+    EXPECT_TRUE(url.error().message.starts_with("--url: expected http://host:port or https://host:port, found '"))
+        << url.error().message;
   }
 }
 

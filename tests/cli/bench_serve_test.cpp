@@ -1,4 +1,5 @@
 // Does bench-serve measure this program's own server, in every scenario, and leave nothing running there?
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "cli/command_run.h"
+#include "server/self_signed.h"
 #include "server/server_rig.h"
 
 namespace ferrox {
@@ -146,6 +148,64 @@ TEST(BenchServe, WrongOptionsAreRefusedBeforeAnythingIsSent) {
     EXPECT_EQ(result.exit_code, 2) << message;
     EXPECT_THAT(result.err, HasSubstr(message));
     EXPECT_EQ(result.out, "");
+  }
+}
+
+RigOptions with_tls(const testing::SelfSigned& certificate) {
+  RigOptions options;
+  options.server.tls_cert_file = certificate.cert_file();
+  options.server.tls_key_file = certificate.key_file();
+  return options;
+}
+
+TEST(BenchServe, SpeaksTlsToWhoeverProvesItsName) {
+  const testing::SelfSigned certificate;
+  const testing::SelfSigned another;
+  const ServerRig rig(with_tls(certificate));
+  const std::string by_name = fmt::format("https://localhost:{}", rig.port());
+  const std::string by_address = rig.server->url();
+  ASSERT_TRUE(by_address.starts_with("https://127.0.0.1")) << "which the certificate doesn't name";
+  struct TlsCase {
+    std::vector<std::string> arguments;
+    bool is_believed;
+  };
+  const TlsCase cases[] = {
+      {{"--url", by_name, "--cacert", certificate.cert_file()}, true},
+      {{"--url", by_name, "--cacert", certificate.cert_file(), "--no-keep-alive"}, true},
+      {{"--url", by_address, "--insecure"}, true},
+      {{"--url", by_name}, false},
+      {{"--url", by_name, "--cacert", another.cert_file()}, false},
+      {{"--url", by_address, "--cacert", certificate.cert_file()}, false},
+  };
+  for (const auto& [arguments, is_believed] : cases) {
+    std::vector<std::string> load = {"bench-serve",     "-o", "json",     "--requests", "4", "--output-tokens", "3",
+                                     "--prompt-tokens", "4",  "--warmup", "0"};
+    load.insert(load.end(), arguments.begin(), arguments.end());
+    const CommandResult measured = testing::run_ferrox(load);
+    SCOPED_TRACE(::testing::PrintToString(arguments) + measured.out.substr(0, 1000) + measured.err);
+    EXPECT_EQ(measured.exit_code, is_believed ? 0 : 1);
+    EXPECT_EQ(measured.out.find("TLS: ") == std::string::npos, is_believed);
+    EXPECT_EQ(n_of(Json::parse(measured.out), "ok"), is_believed ? 4u : 0u);
+    if (arguments.back() == "--no-keep-alive") continue;
+    std::vector<std::string> ask = {"cache", "--json"};
+    ask.insert(ask.end(), arguments.begin(), arguments.end());
+    const CommandResult shown = testing::run_ferrox(ask);
+    EXPECT_EQ(shown.exit_code, is_believed ? 0 : 1) << shown.err;
+    EXPECT_EQ(shown.out.find("prefix_cache") != std::string::npos, is_believed);
+  }
+}
+
+TEST(BenchServe, WhatTlsIsntAskedForIsRefused) {
+  for (const char* command : {"bench-serve", "cache"}) {
+    const auto refused = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(), command);
+      return testing::run_ferrox(arguments);
+    };
+    EXPECT_THAT(refused({"--insecure"}).err, HasSubstr("--insecure: expected it beside an https --url"));
+    EXPECT_THAT(refused({"--url", "http://h", "--cacert", "x"}).err, HasSubstr("--cacert: expected it beside"));
+    EXPECT_THAT(refused({"--url", "https://h", "--cacert", "x", "--insecure"}).err, HasSubstr("found both"));
+    EXPECT_THAT(refused({"--url", "https://h", "--cacert", "/nowhere"}).err,
+                HasSubstr("--cacert /nowhere: expected certificates"));
   }
 }
 

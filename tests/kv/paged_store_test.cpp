@@ -2,10 +2,15 @@
 #include "kv/paged_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace ferrox {
 namespace {
@@ -49,6 +54,53 @@ TEST(PagedStore, RowsDontOverlapAndAddUpToThePrice) {
     ++tag;
     for (int32_t i = 0; i < row_bytes; ++i) ASSERT_EQ(static_cast<uint8_t>(row[i]), tag);
   });
+}
+
+/// System pages of these bytes that take memory.
+size_t n_resident(std::span<const std::byte> bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(bytes.data()) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size() + page - 1) / page * page;
+  std::vector<unsigned char> resident((end - begin) / page);
+  EXPECT_EQ(::mincore(reinterpret_cast<void*>(begin), end - begin, resident.data()), 0);
+  return static_cast<size_t>(std::ranges::count_if(resident, [](unsigned char is_there) { return is_there & 1; }));
+}
+
+TEST(PagedStore, GivesTheMemoryOfPagesBackAndKeepsThatOfOthers) {
+  const KvLayout layout{{{.n_kv_heads = 2, .k_dim = 64, .v_dim = 64}, {.n_kv_heads = 1, .k_dim = 128, .v_dim = 64}},
+                        32,
+                        DType::kF16,
+                        DType::kF16};
+  PagedStore store = *PagedStore::create(layout, {64});
+  const auto fill = [](const PagedStore& pages) {
+    for (int32_t page = 0; page < 64; ++page) {
+      for (const auto piece : pages.pieces(0, page)) std::memset(piece.data(), page + 1, piece.size());
+    }
+  };
+  fill(store);
+  const auto count = [&store] {
+    size_t n = 0;
+    const auto first = store.pieces(0, 0);
+    const auto last = store.pieces(0, 63);
+    for (size_t i = 0; i < first.size(); ++i) {
+      n += n_resident({first[i].data(), last[i].data() + last[i].size()});
+    }
+    return n;
+  };
+  const size_t n_full = count();
+  EXPECT_GE(n_full * static_cast<size_t>(::sysconf(_SC_PAGESIZE)), store.size_bytes());
+  store.give_back(0, 8, 40);
+  EXPECT_LT(count(), n_full / 2);
+  for (const int32_t page : {0, 7, 48, 63}) {
+    for (const auto piece : store.pieces(0, page)) {
+      for (const std::byte byte : piece) ASSERT_EQ(static_cast<int>(byte), page + 1);
+    }
+  }
+  store.give_back(0, 0, 64);
+  EXPECT_LE(count(), 2 * 4u) << "the ends of four regions";
+  fill(store);
+  for (const auto piece : store.pieces(0, 20)) EXPECT_EQ(static_cast<int>(piece.back()), 21);
+  EXPECT_EQ(count(), n_full);
 }
 
 TEST(PagedStore, FloatsAreAligned) {

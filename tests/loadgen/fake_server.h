@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -18,7 +19,11 @@
 namespace ferrox::testing {
 
 /// What becomes of a connection once its script is written.
-enum class Afterwards { kClose, kKeepOpen };
+enum class Afterwards {
+  kClose,
+  kKeepOpen,
+  kNextRequest,  ///< it is read, and answered, before another connection is
+};
 
 struct Script {
   std::string bytes;
@@ -51,6 +56,7 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   std::string port() const { return std::to_string(port_); }
+  int n_connections() const { return n_connections_; }
 
   /// All requests so far, head and body.
   std::vector<std::string> requests() const {
@@ -61,13 +67,18 @@ class FakeServer {
  private:
   void serve() {
     for (int fd = 0; (fd = ::accept(listener_, nullptr, nullptr)) >= 0;) {
-      const std::string request = read_request(fd);
-      {
-        const std::lock_guard lock(mutex_);
-        requests_.push_back(request);
-      }
-      const Script script = answer_(request);
-      ::send(fd, script.bytes.data(), script.bytes.size(), MSG_NOSIGNAL);
+      ++n_connections_;
+      Script script;
+      do {
+        const std::string request = read_request(fd);
+        if (request.empty()) break;
+        {
+          const std::lock_guard lock(mutex_);
+          requests_.push_back(request);
+        }
+        script = answer_(request);
+        ::send(fd, script.bytes.data(), script.bytes.size(), MSG_NOSIGNAL);
+      } while (script.afterwards == Afterwards::kNextRequest);
       if (script.afterwards == Afterwards::kKeepOpen) {
         held_.push_back(fd);
       } else {
@@ -96,6 +107,7 @@ class FakeServer {
   std::function<Script(const std::string&)> answer_;
   int listener_ = -1;
   uint16_t port_ = 0;
+  std::atomic<int> n_connections_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::string> requests_;
   std::vector<int> held_;
@@ -107,6 +119,16 @@ inline constexpr const char* kStreamHead = "HTTP/1.1 200 OK\r\nContent-Type: tex
 /// A chunk of a completion with `text`.
 inline std::string text_event(std::string_view text) {
   return "data: {\"choices\":[{\"text\":\"" + std::string(text) + "\"}]}\n\n";
+}
+
+/// The same stream in chunks, so that its end isn't the connection's.
+inline std::string in_chunks(std::string answer) {
+  const size_t head = answer.find("\r\n\r\n");
+  std::string text = answer.substr(0, head) + "\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string body = answer.substr(head + 4);
+  char size[32];
+  std::snprintf(size, sizeof size, "%zx\r\n", body.size());
+  return text + size + body + "\r\n0\r\n\r\n";
 }
 
 /// An answer of one word, with usage.

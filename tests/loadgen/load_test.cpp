@@ -110,6 +110,37 @@ TEST(Load, AnAnswerIsOverAtItsLastEventThoughTheConnectionStays) {
   expect_all(records_against({good_answer(), Afterwards::kKeepOpen}), Outcome::kOk, "");
 }
 
+/// A place's requests follow one another over one connection, answered or refused.
+TEST(Load, AConnectionCarriesOneRequestAfterTheOther) {
+  const std::string refused = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\n{}";
+  for (const std::string& answer : {testing::in_chunks(good_answer()), refused}) {
+    FakeServer server([&](const std::string&) { return Script{answer, Afterwards::kNextRequest}; });
+    LoadOptions options = load_of(server);
+    options.concurrency = 1;
+    const auto records = records_of(options, few_requests());
+    expect_all(records, answer == refused ? Outcome::kRefused : Outcome::kOk, "");
+    EXPECT_EQ(server.n_connections(), 1);
+    for (const std::string& request : server.requests()) EXPECT_THAT(request, ::testing::Not(HasSubstr("close")));
+  }
+}
+
+TEST(Load, AConnectionOfItsOwnIsAskedFor) {
+  FakeServer server([](const std::string&) { return Script{testing::in_chunks(good_answer()), Afterwards::kClose}; });
+  LoadOptions options = load_of(server);
+  options.connections = ConnectionUse::kOnce;
+  expect_all(records_of(options, few_requests()), Outcome::kOk, "");
+  EXPECT_EQ(server.n_connections(), static_cast<int>(kRequests));
+  for (const std::string& request : server.requests()) EXPECT_THAT(request, HasSubstr("Connection: close"));
+}
+
+TEST(Load, AConnectionThatTheServerEndedMeanwhileIsNoFailure) {
+  FakeServer server([](const std::string&) { return Script{testing::in_chunks(good_answer()), Afterwards::kClose}; });
+  LoadOptions options = load_of(server);
+  options.concurrency = 1;
+  expect_all(records_of(options, few_requests()), Outcome::kOk, "");
+  EXPECT_EQ(server.requests().size(), kRequests) << "each was asked once";
+}
+
 TEST(Load, ASilentServerIsGivenUp) {
   FakeServer server([](const std::string&) { return Script{kStreamHead, Afterwards::kKeepOpen}; });
   LoadOptions options = load_of(server);

@@ -48,8 +48,8 @@ Json without(Json object, std::initializer_list<const char*> names) {
 }
 
 TEST(AnswerShape, WholeChat) {
-  const PreparedAnswer answer = prepared(make_chat_shape(letters(), Logprobs::kNone), false);
-  AnswerBuilder builder(answer, letters(), "m", "77");
+  PreparedAnswer answer = prepared(make_chat_shape(letters(), Logprobs::kNone), false);
+  AnswerBuilder builder(std::move(answer), letters(), "m", "77");
   builder.collect({0, token('h', "h")});
   builder.collect({0, token('i', "i")});
   builder.collect({0, done(FinishReason::kStop, "!")});
@@ -66,7 +66,7 @@ TEST(AnswerShape, WholeChat) {
 TEST(AnswerShape, StreamedChat) {
   PreparedAnswer answer = prepared(make_chat_shape(letters(), Logprobs::kNone), false);
   answer.include_usage = true;
-  AnswerBuilder builder(answer, letters(), "m", "77");
+  AnswerBuilder builder(std::move(answer), letters(), "m", "77");
   std::string stream = builder.opening_events();
   stream += builder.events_of({0, PromptProgressEvent{1, 2}});
   stream += builder.events_of({0, token('h', "h")});
@@ -94,8 +94,8 @@ TEST(AnswerShape, StreamedChat) {
 }
 
 TEST(AnswerShape, WholeCompletionWithEchoAndLogprobs) {
-  const PreparedAnswer answer = prepared(make_completion_shape(letters(), Logprobs::kTold, {"\u00E9>"}), true);
-  AnswerBuilder builder(answer, letters(), "m", "77");
+  PreparedAnswer answer = prepared(make_completion_shape(letters(), Logprobs::kTold, {"\u00E9>"}), true);
+  AnswerBuilder builder(std::move(answer), letters(), "m", "77");
   builder.collect({0, token('h', "h")});
   builder.collect({0, token('i', "i")});
   builder.collect({0, done(FinishReason::kStop)});

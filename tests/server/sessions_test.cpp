@@ -281,6 +281,40 @@ TEST(Sessions, PagesAreHeldUntilTheyAreWritten) {
   EXPECT_TRUE(rows_of(first) == rows_of(second));
 }
 
+/// The end of a server waits for a disk no longer than for a request; what isn't wholly written isn't there afterwards.
+TEST(Sessions, ADiskThatHangsDoesntKeepTheServerFromEnding) {
+  const TempFolder folder;
+  {
+    ServerRig rig(with_folder(folder, [](RigOptions& options) {
+      make_small(options);
+      options.server.drain_timeout = std::chrono::milliseconds(300);
+    }));
+    saved_id(rig, prompt_of(7, 100));
+    wait_for_files(rig, 1);
+    testing::HangingDisk disk(folder / "kv");
+    Json prompt = prompt_of(8, 100);
+    prompt["max_tokens"] = 1;
+    EXPECT_EQ(rig.complete(prompt).status, 200);
+    prompt.erase("max_tokens");
+    rig.expect_all_released();
+    testing::RawClient saver(rig.port());
+    saver.send(testing::http_request("POST", "/v1/sessions", dump_json(prompt)));
+    rig.wait_for(
+        [](const EngineStatus& status) { return status.n_pages_free + status.n_pages_cached < status.n_pages_total; });
+    const auto start = std::chrono::steady_clock::now();
+    rig.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+    EXPECT_EQ(saver.read_response().status, 0) << "nobody is told of a session that isn't there";
+    disk.release();
+    rig.server.reset();  // waits for what hung, and for nothing else
+    rig.engine.reset();
+  }
+  const ServerRig later(with_folder(folder, make_small));
+  const Json sessions = parse_json(later.call("GET", "/v1/sessions").body).value()["data"];
+  EXPECT_GE(sessions.size(), 1u);
+  for (const Json& session : sessions) EXPECT_EQ(session["state"], "saved") << "whole, or not there";
+}
+
 TEST(Sessions, MoreThanTheFolderMayHoldIsRefused) {
   const TempFolder folder;
   ServerRig rig(with_folder(folder, [](RigOptions& options) { options.engine.kv_disk_bytes = 20'000; }));

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/http_get.h"
 #include "cli/output.h"
+#include "cli/tls_options.h"
 
 namespace ferrox {
 namespace {
@@ -17,6 +18,7 @@ using Json = nlohmann::ordered_json;
 struct CacheArguments {
   std::string url = "http://127.0.0.1:8383";
   std::string key;
+  TlsTrust tls;
   int32_t n_nodes = 20;
   bool as_json = false;
 };
@@ -59,7 +61,8 @@ void print_report(const Json& report) {
 }
 
 ExitCode run(const CacheArguments& arguments) {
-  const auto body = http_get(arguments.url, fmt::format("/v1/cache?nodes={}", arguments.n_nodes), arguments.key);
+  const auto body =
+      http_get(arguments.url, fmt::format("/v1/cache?nodes={}", arguments.n_nodes), arguments.key, arguments.tls);
   if (!body) return report_failure(body.error());
   const Json report = Json::parse(*body, nullptr, false);
   if (!report.is_object() || report.value("object", "") != "prefix_cache") {
@@ -78,6 +81,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<CacheArguments>();
   app.add_option("--url", arguments->url, "the server")->capture_default_str();
   app.add_option("--api-key", arguments->key, "the key that it asks for");
+  add_tls_options(app, arguments->tls, "Options");
   app.add_option("--nodes", arguments->n_nodes, "parts of the tree to show")
       ->capture_default_str()
       ->check(CLI::Range(0, 10'000));

@@ -1,6 +1,7 @@
 // How is a model served over HTTP? Until SIGTERM or Ctrl-C, which let running requests finish.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ struct Arguments {
   std::string keys_file;
   double timeout_s = 0;
   double drain_timeout_s = 15;
+  double sleep_idle_s = 0;
   std::string response_bytes;
   double response_ttl_s = 3600;
 };
@@ -53,6 +55,7 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   TRY(check_keys(options));
   TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
+  options.sleep_idle = std::chrono::milliseconds(static_cast<int64_t>(arguments.sleep_idle_s * 1000));
   options.responses.ttl = std::chrono::seconds(static_cast<int64_t>(arguments.response_ttl_s));
   if (!arguments.response_bytes.empty()) {
     TRY_ASSIGN(const uint64_t bytes, parse_size_or_zero("--response-cache-bytes", arguments.response_bytes));
@@ -67,7 +70,11 @@ Result<void> serve(EngineOptions engine_options, const ServerOptions& server_opt
   log().info("{}: {} positions a request, {} for keys and values", engine->model_id(), engine->context_length(),
              format_bytes(engine->kv_bytes()));
   log().info("listening on {}", server->url());
-  server->run();
+  if (server->run() == Server::Ended::kDiskHangs) {
+    log().info("stopped without waiting for the disk");
+    log().flush();
+    std::_Exit(static_cast<int>(ExitCode::kSuccess));
+  }
   log().info("stopped");
   return {};
 }
@@ -85,6 +92,11 @@ ExitCode run(const Arguments& arguments) {
 constexpr OptionRow<ResponseCacheOptions> kResponseRows[] = {
     {"--response-cache", &ResponseCacheOptions::most_entries, 0, 1e9,
      "whole greedy or seeded answers that are kept and told again; 0: none"},
+};
+
+constexpr OptionRow<HeldStreamOptions> kStreamRows[] = {
+    {"--resumable-streams", &HeldStreamOptions::most_streams, 0, 1e6,
+     "streams that can be taken up again after a lost connection, each kept for 120 s with up to 1 MiB; 0: none"},
 };
 
 constexpr OptionRow<EngineOptions> kCapacityRows[] = {
@@ -138,7 +150,10 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   };
   add_seconds("--timeout", arguments.timeout_s, "longest wait for a place, in seconds; 0: no limit");
   add_seconds("--drain-timeout", arguments.drain_timeout_s, "seconds that running requests have after SIGTERM");
+  add_seconds("--sleep-idle-seconds", arguments.sleep_idle_s,
+              "seconds without a request after which memory is given back until the next one; 0: never");
   add_options<EngineOptions>(app, kGroup, kCapacityRows, arguments.load.engine);
+  add_options<HeldStreamOptions>(app, kGroup, kStreamRows, server.streams);
   add_options<ResponseCacheOptions>(app, kGroup, kResponseRows, server.responses);
   app.add_option("--response-cache-bytes", arguments.response_bytes, "most bytes that they take; otherwise 64M")
       ->check(not_empty())

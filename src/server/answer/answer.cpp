@@ -1,12 +1,19 @@
 // How does an answer wait for its events, and what ends it early?
 #include "server/answer/answer.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "server/caller.h"
 #include "server/dialect.h"
 #include "server/generation.h"
+#include "server/http/client_watch.h"
+#include "server/streams/stream_reader.h"
+#include "server/streams/stream_run.h"
 
 namespace ferrox {
 namespace {
@@ -49,7 +56,7 @@ awaitable<std::optional<EndedAnswer>> answer_whole(App& app, Exchange& exchange,
   std::vector<FinishReason> reasons;
   while (!generation.finished()) {
     const auto events = co_await generation.take(kWholeAnswerWait);
-    if (generation.client_gone()) {
+    if (exchange.client_gone()) {
       co_await refuse(exchange, client_closed(), job.headers);
       co_return std::nullopt;
     }
@@ -74,9 +81,9 @@ struct StreamPiece {
   bool ended = false;
 };
 
-StreamPiece next_piece(App& app, const Generation& generation, AnswerWriter& writer,
+StreamPiece next_piece(App& app, const Exchange& exchange, const Generation& generation, AnswerWriter& writer,
                        const std::vector<ChoiceEvent>& events) {
-  if (generation.client_gone()) return {writer.error_event(client_closed()), true};
+  if (exchange.client_gone()) return {writer.error_event(client_closed()), true};
   if (events.empty()) return {writer.waiting_event(), false};
   StreamPiece piece;
   for (const ChoiceEvent& event : events) {
@@ -92,30 +99,20 @@ StreamPiece next_piece(App& app, const Generation& generation, AnswerWriter& wri
   return piece;
 }
 
-HttpResponse stream_head(const HttpRequest& request, const AnswerJob& job) {
-  HttpResponse head;
-  head.content_type = "text/event-stream; charset=utf-8";
-  head.headers = job.headers;
-  add_dialect_headers(request, head.headers);
-  head.headers.push_back({"cache-control", "no-cache"});
-  head.headers.push_back({"x-accel-buffering", "no"});
-  return head;
-}
-
 awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generation, const AnswerJob& job,
                               AnswerWriter& writer) {
   auto events = co_await generation.take(app.options().first_event_wait);
-  if (generation.client_gone()) co_return;
+  if (exchange.client_gone()) co_return;
   if (const Error* error = find_error(events)) {
     co_await refuse(exchange, app.run_failure(*error), job.headers);
     co_return;
   }
-  HttpResponse head = stream_head(exchange.request(), job);
+  HttpResponse head = event_stream_head(exchange.request(), job.headers);
   if (!co_await exchange.begin_stream(std::move(head))) co_return;
   std::string opening = writer.opening_events();
   if (!co_await exchange.write(std::move(opening))) co_return;
   for (;;) {
-    StreamPiece piece = next_piece(app, generation, writer, events);
+    StreamPiece piece = next_piece(app, exchange, generation, writer, events);
     if (!co_await exchange.write(std::move(piece.bytes))) co_return;
     if (piece.ended) break;
     events = co_await generation.take(app.options().keepalive_interval);
@@ -143,31 +140,87 @@ std::optional<std::string> find_kept(ResponseCache& responses, const std::string
   return *kept;
 }
 
+constexpr const char* kResumable = "x-ferrox-resumable";
+
+/// Whether the stream is to outlive its connection, and may.
+ApiResult<bool> asks_resumable(App& app, const HttpRequest& request, Delivery delivery) {
+  const std::string_view asked = request.header(kResumable);
+  if (asked.empty() || equal_ignoring_case(asked, "false")) return false;
+  if (!equal_ignoring_case(asked, "true")) {
+    return invalid_request(kResumable, fmt::format("{}: expected true or false, found something else", kResumable));
+  }
+  if (delivery != Delivery::kStreamed) {
+    return invalid_request(kResumable,
+                           fmt::format("{}: expected it beside \"stream\": true, found a whole answer", kResumable));
+  }
+  const int64_t most = app.streams().options().most_streams;
+  if (most == 0) {
+    return unsupported(kResumable, fmt::format("{}: expected a server that keeps streams, found one with "
+                                               "--resumable-streams 0",
+                                               kResumable));
+  }
+  if (app.draining() || app.streams().make_room()) return true;  // who drains says so itself
+  return unavailable(
+      "streams_busy",
+      fmt::format("{}: expected fewer than {} streams that can be taken up, found as many", kResumable, most),
+      app.retry_after_s());
+}
+
+/// The stream is made by a coroutine of its own, of which this exchange is the first reader.
+awaitable<void> answer_resumable(App& app, Exchange& exchange, AnswerJob job, std::unique_ptr<AnswerWriter> writer) {
+  const HttpRequest& request = exchange.request();
+  auto generation = std::make_unique<Generation>(app, request.id, request.caller, [] {});
+  if (const auto submitted = generation->submit(std::move(job.requests)); !submitted) {
+    co_await refuse(exchange, submitted.error(), job.headers);
+    co_return;
+  }
+  const std::shared_ptr<HeldStream> stream = app.streams().open(request.caller, std::move(writer));
+  start_stream(app, stream, std::move(generation));
+  co_await send_events(app, exchange, *stream, 0, std::move(job.headers));
+}
+
+/// What runs for this exchange ends with it.
+awaitable<std::optional<EndedAnswer>> answer_attached(App& app, Exchange& exchange, AnswerJob job,
+                                                      AnswerWriter& writer) {
+  Generation generation(app, exchange.request().id, exchange.request().caller, [&exchange] { exchange.abort(); });
+  const ClientWatch watch(exchange, [&generation] {
+    generation.cancel();
+    generation.wake();
+  });
+  if (const auto submitted = generation.submit(std::move(job.requests)); !submitted) {
+    co_await refuse(exchange, submitted.error(), job.headers);
+    co_return std::nullopt;
+  }
+  if (job.delivery == Delivery::kWhole) co_return co_await answer_whole(app, exchange, generation, job, writer);
+  co_await answer_stream(app, exchange, generation, job, writer);
+  co_return std::nullopt;
+}
+
 }  // namespace
 
-awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer) {
+awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, std::unique_ptr<AnswerWriter> writer) {
   for (GenerationRequest& request : job.requests) {
     if (const auto signature = sign(app, exchange.request(), request); !signature) {
       co_await refuse(exchange, signature.error(), job.headers);
       co_return;
     }
   }
+  const ApiResult<bool> resumable = asks_resumable(app, exchange.request(), job.delivery);
+  if (!resumable) {
+    co_await refuse(exchange, resumable.error(), job.headers);
+    co_return;
+  }
   const std::string key = key_of(app, exchange.request(), job);
   if (std::optional<std::string> kept = find_kept(app.responses(), key, job)) {
-    std::string body = writer.repeated_body(*kept);
+    std::string body = writer->repeated_body(*kept);
     co_await respond(exchange, job, std::move(body));
     co_return;
   }
-  Generation generation(app, exchange);
-  if (const auto submitted = generation.submit(std::move(job.requests)); !submitted) {
-    co_await refuse(exchange, submitted.error(), job.headers);
+  if (*resumable) {
+    co_await answer_resumable(app, exchange, std::move(job), std::move(writer));
     co_return;
   }
-  if (job.delivery == Delivery::kStreamed) {
-    co_await answer_stream(app, exchange, generation, job, writer);
-    co_return;
-  }
-  const std::optional<EndedAnswer> ended = co_await answer_whole(app, exchange, generation, job, writer);
+  const std::optional<EndedAnswer> ended = co_await answer_attached(app, exchange, std::move(job), *writer);
   if (ended && !key.empty()) app.responses().insert(key, *ended, std::chrono::steady_clock::now());
 }
 

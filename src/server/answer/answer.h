@@ -1,6 +1,7 @@
 // How is a generation answered in any dialect: as one object, or as a stream of events?
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "server/answer/answer_writer.h"
@@ -19,7 +20,8 @@ struct AnswerJob {
   bool is_repeatable = false;  ///< the same request gives the same text
 };
 
-/// Runs the requests and answers `exchange`, refusals included. `writer` outlives the call.
-awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer);
+/// Runs the requests and answers `exchange`, refusals included. With `x-ferrox-resumable: true` a streamed answer
+/// outlives its connection (server/streams), refused where it can't.
+awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, std::unique_ptr<AnswerWriter> writer);
 
 }  // namespace ferrox

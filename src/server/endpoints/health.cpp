@@ -13,7 +13,9 @@ awaitable<void> health(App& app, Exchange& exchange) {
     response = error_response(unavailable("draining", "server is draining", app.retry_after_s()));
   } else {
     const EngineStatus status = app.engine().status();
-    response.body = dump_json({{"status", "ok"}, {"running", status.n_running}, {"queued", status.n_queued}});
+    response.body = dump_json({{"status", app.sleep().refuses() ? "sleeping" : "ok"},
+                               {"running", status.n_running},
+                               {"queued", status.n_queued}});
   }
   co_await exchange.respond(std::move(response));
 }

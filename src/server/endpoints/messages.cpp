@@ -1,4 +1,7 @@
 // POST /v1/messages: what does the assistant say next, in Anthropic's dialect?
+#include <memory>
+#include <utility>
+
 #include "server/answer/answer.h"
 #include "server/anthropic/message_steps.h"
 #include "server/anthropic/message_writer.h"
@@ -21,8 +24,8 @@ awaitable<void> message(App& app, Exchange& exchange) {
   job.delivery = prepared->stream ? Delivery::kStreamed : Delivery::kWhole;
   job.is_repeatable = prepared->is_repeatable;
   job.requests.push_back(std::move(prepared->request));
-  MessageWriter writer(app.engine().model_id(), asked.id);
-  co_await answer(app, exchange, std::move(job), writer);
+  std::unique_ptr<AnswerWriter> writer = std::make_unique<MessageWriter>(app.engine().model_id(), asked.id);
+  co_await answer(app, exchange, std::move(job), std::move(writer));
 }
 
 }  // namespace

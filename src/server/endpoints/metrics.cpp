@@ -10,8 +10,14 @@ namespace {
 
 std::string metrics_of(App& app) {
   const EngineStatus status = app.engine().status();
-  const MetricsSource source{status, *app.metrics(), app.engine().page_rows(), app.quotas().n_refused(),
-                             app.responses().stats()};
+  const MetricsSource source{status,
+                             *app.metrics(),
+                             app.engine().page_rows(),
+                             app.quotas().n_refused(),
+                             app.responses().stats(),
+                             app.streams().stats(),
+                             app.sleep().is_asleep() ? static_cast<int>(*app.sleep().level()) : 0,
+                             app.sleep().n_sleeps()};
   std::string page = own_metrics(source);
   if (app.options().vllm_metrics) page += vllm_metrics(source, app.engine().model_id());
   return page;

@@ -20,7 +20,7 @@ HttpResponse erase(App& app, const std::string& text) {
 
 awaitable<void> handle(App& app, Exchange& exchange) {
   HttpResponse response =
-      co_await app.on_waiter([&app, &id = exchange.request().path_parameter] { return erase(app, id); });
+      co_await app.on_disk([&app, &id = exchange.request().path_parameter] { return erase(app, id); });
   co_await exchange.respond(std::move(response));
 }
 

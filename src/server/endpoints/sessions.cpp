@@ -22,7 +22,7 @@ awaitable<void> handle(App& app, Exchange& exchange) {
   if (app.keys().size() > 1) {
     response = error_response(forbidden("an id opens a conversation, so that keys see no list of them"));
   } else {
-    response = co_await app.on_waiter([&app] { return list(app); });
+    response = co_await app.on_disk([&app] { return list(app); });
   }
   co_await exchange.respond(std::move(response));
 }

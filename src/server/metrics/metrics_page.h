@@ -6,6 +6,7 @@
 #include "engine/engine_status.h"
 #include "server/answer/response_cache.h"
 #include "server/metrics/request_metrics.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
 
@@ -15,6 +16,9 @@ struct MetricsSource {
   int32_t page_rows;     ///< positions of one page
   int64_t n_over_quota;  ///< requests beyond what their key may ask for
   ResponseCache::Stats responses;
+  HeldStreams::Stats streams;
+  int sleep_level;  ///< 0: awake
+  uint64_t n_sleeps;
 };
 
 /// ferrox_*.

@@ -42,6 +42,15 @@ void add_responses(const ResponseCache::Stats& responses, Exposition& page) {
   page.gauge("ferrox_response_cache_bytes", "Bytes that they take", double(responses.n_bytes));
 }
 
+void add_streams(const HeldStreams::Stats& streams, Exposition& page) {
+  page.gauge("ferrox_resumable_streams", "Streams that can be taken up again", double(streams.n_streams));
+  page.gauge("ferrox_resumable_streams_detached", "Of them, that run with nobody attached", double(streams.n_detached));
+  page.gauge("ferrox_resumable_stream_bytes", "Bytes of their events that are kept", double(streams.n_bytes));
+  page.counter("ferrox_stream_resumes_total", "Times that one was taken up", double(streams.n_resumes));
+  page.counter("ferrox_stream_resumes_gone_total", "Times that what was to follow had gone", double(streams.n_gone));
+  page.counter("ferrox_refused_streams_total", "Requests for one more than may be kept", double(streams.n_refused));
+}
+
 void add_requests(const RequestMetrics& requests, Exposition& page) {
   page.counter("ferrox_generation_tokens_total", "Tokens that were generated", double(requests.n_generated));
   page.begin("ferrox_requests_finished_total", "counter", "Accepted requests that ended, by reason");
@@ -80,6 +89,10 @@ std::string own_metrics(const MetricsSource& source) {
                double(status.n_prompt_tokens));
   add_requests(source.requests, page);
   add_responses(source.responses, page);
+  add_streams(source.streams, page);
+  page.gauge("ferrox_sleep_level", "How deep the server sleeps; 0: it is awake", double(source.sleep_level));
+  page.counter("ferrox_sleeps_total", "Times that it fell asleep, by order or for want of work",
+               double(source.n_sleeps));
   return page.text();
 }
 

@@ -17,18 +17,18 @@ void append(std::vector<T>& to, std::vector<T> from) {
 
 std::string sse_data(const std::string& payload) { return "data: " + payload + "\n\n"; }
 
-AnswerBuilder::AnswerBuilder(const PreparedAnswer& prepared, const Tokenizer& tokenizer, std::string model_id,
+AnswerBuilder::AnswerBuilder(PreparedAnswer prepared, const Tokenizer& tokenizer, std::string model_id,
                              const std::string& request_id)
-    : prepared_(prepared),
+    : prepared_(std::move(prepared)),
       tokenizer_(tokenizer),
       model_id_(std::move(model_id)),
-      answer_id_(prepared.shape->id_prefix() + request_id),
+      answer_id_(prepared_.shape->id_prefix() + request_id),
       created_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                    .count()),
-      ledgers_(prepared.seeds.size(), LogprobLedger(tokenizer)),
-      choices_(prepared.seeds.size()),
-      usages_(prepared.seeds.size()),
-      scores_(prepared.seeds.size()) {}
+      ledgers_(prepared_.seeds.size(), LogprobLedger(tokenizer)),
+      choices_(prepared_.seeds.size()),
+      usages_(prepared_.seeds.size()),
+      scores_(prepared_.seeds.size()) {}
 
 Json AnswerBuilder::envelope(const char* object) const {
   return {{"id", answer_id_},

@@ -15,8 +15,8 @@ namespace ferrox {
 /// Turns events into the objects of one answer. Knows nothing of sockets.
 class AnswerBuilder : public AnswerWriter {
  public:
-  /// `prepared` and `tokenizer` outlive the builder.
-  AnswerBuilder(const PreparedAnswer& prepared, const Tokenizer& tokenizer, std::string model_id,
+  /// Of `prepared` its requests aren't used. `tokenizer` outlives the builder.
+  AnswerBuilder(PreparedAnswer prepared, const Tokenizer& tokenizer, std::string model_id,
                 const std::string& request_id);
 
   void collect(const ChoiceEvent& event) override;
@@ -32,7 +32,7 @@ class AnswerBuilder : public AnswerWriter {
   std::string chunk(Json choice) const;
   Json envelope(const char* object) const;
 
-  const PreparedAnswer& prepared_;
+  const PreparedAnswer prepared_;
   const Tokenizer& tokenizer_;
   std::string model_id_;
   std::string answer_id_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <memory>
 #include <utility>
 
 #include "server/answer/answer.h"
@@ -77,10 +78,11 @@ awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<A
     co_return;
   }
   PreparedAnswer ready = std::move(*prepared);
-  AnswerBuilder writer(ready, app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
   AnswerJob job{std::move(ready.requests), ready.headers, ready.stream ? Delivery::kStreamed : Delivery::kWhole,
                 ready.is_repeatable};
-  co_await answer(app, exchange, std::move(job), writer);
+  std::unique_ptr<AnswerWriter> writer = std::make_unique<AnswerBuilder>(
+      std::move(ready), app.engine().tokenizer(), app.engine().model_id(), exchange.request().id);
+  co_await answer(app, exchange, std::move(job), std::move(writer));
 }
 
 }  // namespace ferrox
