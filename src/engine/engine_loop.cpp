@@ -183,9 +183,24 @@ std::optional<PrefixTierStats> EngineLoop::tier_stats() const {
   return archive_->stats();
 }
 
+EngineStatus EngineLoop::status() const {
+  EngineStatus status = inbox_.status();
+  status.silence = std::chrono::duration_cast<std::chrono::milliseconds>(heartbeat_.silence());
+  return status;
+}
+
+bool EngineLoop::has_copies() const { return archive_ != nullptr && archive_->has_work(); }
+
+bool EngineLoop::wait_for_work() {
+  const bool has_work = !running_.empty() || !waiting_.empty() || has_copies();
+  if (!has_work) heartbeat_.rest();
+  const bool goes_on = inbox_.wait_for_work(has_work);
+  heartbeat_.beat();
+  return goes_on;
+}
+
 void EngineLoop::run() {
-  const auto has_copies = [this] { return archive_ != nullptr && archive_->has_work(); };
-  while (inbox_.wait_for_work(!running_.empty() || !waiting_.empty() || has_copies())) {
+  while (wait_for_work()) {
     if (has_copies()) archive_->work();
     take_news();
     finish_over();
@@ -202,6 +217,7 @@ void EngineLoop::run() {
   take_news();
   finish_over();
   if (archive_ != nullptr) archive_->finish();
+  heartbeat_.rest();
 }
 
 /// Who came waits; who was cancelled doesn't.
@@ -426,7 +442,10 @@ void EngineLoop::step() {
   batch_.clear();
   for (const StepPart& part : parts) batch_.add(*running_[static_cast<size_t>(part.sequence)], part.n_rows);
   const TimePoint start = Clock::now();
-  const Batch batch = batch_.batch([this, ids = ids_of(parts)] { return inbox_.are_cancelled(ids); });
+  const Batch batch = batch_.batch([this, ids = ids_of(parts)] {
+    heartbeat_.beat();
+    return inbox_.are_cancelled(ids);
+  });
   if (!model_.forward(batch, kv_->layers(), threads_, batch_.all_logits())) {
     for (const StepPart& part : parts) running_[static_cast<size_t>(part.sequence)]->lose_rows();
     take_news();

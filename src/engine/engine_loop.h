@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "engine/prefix_archive.h"
+#include "engine/heartbeat.h"
 #include "engine/request.h"
 #include "engine/request_inbox.h"
 #include "engine/running_request.h"
@@ -57,7 +58,7 @@ class EngineLoop {
   void cancel(RequestId id) { inbox_.cancel(id); }
   void drain() { inbox_.drain(); }
   bool wait_idle(int64_t timeout_ms) { return inbox_.wait_idle(timeout_ms); }
-  EngineStatus status() const { return inbox_.status(); }
+  EngineStatus status() const;
   std::optional<PrefixTierStats> tier_stats() const;
   bool ask_slots(std::function<void(std::vector<SlotState>)> take);
   bool give_back(SleepLevel level, std::function<void()> done);
@@ -74,6 +75,8 @@ class EngineLoop {
 
   // On the engine thread.
   void run();
+  bool wait_for_work();
+  bool has_copies() const;
   void take_news();
   void run_jobs();
   void admit(TimePoint now);
@@ -116,6 +119,7 @@ class EngineLoop {
   std::vector<SlotState> slots_;
   uint64_t n_steps_ = 0;
   RequestInbox inbox_;
+  Heartbeat heartbeat_;
 
   std::thread thread_;  ///< last: it starts when all else stands
 };

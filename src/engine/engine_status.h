@@ -1,6 +1,7 @@
 // How busy is the engine? A snapshot for status pages.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct EngineStatus {
   uint64_t n_steps = 0;          ///< forward passes since the start
   uint64_t n_prompt_tokens = 0;  ///< of requests that were admitted
   uint64_t n_cached_tokens = 0;  ///< of them, that were there already
+  std::chrono::milliseconds silence{0};  ///< since the engine thread last got on with its work; none at rest
   RefusalCounts refused;
 };
 

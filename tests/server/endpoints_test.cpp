@@ -25,6 +25,18 @@ TEST(Endpoints, Health) {
   EXPECT_EQ(Json::parse(response.body)["status"], "ok");
 }
 
+// P3: a long prompt doesn't make a good server look bad.
+TEST(Endpoints, ASlowEngineLivesAndOneThatHangsDoesnt) {
+  const RawResponse live = shared_server().call("GET", "/livez");
+  EXPECT_EQ(live.status, 200);
+  EXPECT_EQ(Json::parse(live.body)["status"], "live");
+  RigOptions options;
+  options.server.stall_limit = std::chrono::milliseconds(0);
+  const RawResponse stalled = ServerRig(options).call("GET", "/livez");
+  EXPECT_EQ(stalled.status, 503);
+  EXPECT_EQ(code_of(stalled), "stalled");
+}
+
 TEST(Endpoints, Models) {
   const std::string& id = shared_server().engine->model_id();
   const Json list = Json::parse(shared_server().call("GET", "/v1/models").body);
