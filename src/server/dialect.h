@@ -14,4 +14,7 @@ HttpResponse refusal(const HttpRequest& request, const ApiError& error);
 /// `request-id`, where Anthropic's clients look for it.
 void add_dialect_headers(const HttpRequest& request, std::vector<HttpHeader>& headers);
 
+/// The head of an answer that is told as server-sent events, with these headers beside its own.
+HttpResponse event_stream_head(const HttpRequest& request, std::vector<HttpHeader> headers);
+
 }  // namespace ferrox

@@ -24,7 +24,7 @@ Json many_tokens(int first) {
   return {{"prompt", prompt}, {"max_tokens", 8}, {"temperature", 0}, {"ignore_eos", true}};
 }
 
-Json answer_to(const ServerRig& rig, const Json& question) {
+Json greedy_answer(const ServerRig& rig, const Json& question) {
   const RawResponse response = rig.complete(question);
   EXPECT_EQ(response.status, 200) << response.body;
   return Json::parse(response.body);
@@ -76,7 +76,7 @@ class SleepLevels : public ::testing::TestWithParam<int> {};
 TEST_P(SleepLevels, GivesMemoryBackAndAnswersAsBefore) {
   const ServerRig rig(large_store());
   std::vector<Json> before;
-  for (int i = 0; i < 6; ++i) before.push_back(answer_to(rig, many_tokens(i)));
+  for (int i = 0; i < 6; ++i) before.push_back(greedy_answer(rig, many_tokens(i)));
   const Json cache = Json::parse(rig.call("GET", "/v1/cache").body);
   const int64_t held_bytes = cache["currencies"][0]["bytes"];
   ASSERT_GT(held_bytes, 4 << 20) << "enough to be seen";
@@ -89,7 +89,7 @@ TEST_P(SleepLevels, GivesMemoryBackAndAnswersAsBefore) {
   EXPECT_EQ(rig.call("POST", "/wake_up").status, 200);
   EXPECT_EQ(sleep_state(rig)["is_sleeping"], false);
   for (int i = 0; i < 6; ++i) {
-    const Json after = answer_to(rig, many_tokens(i));
+    const Json after = greedy_answer(rig, many_tokens(i));
     EXPECT_EQ(after["choices"][0]["text"], before[static_cast<size_t>(i)]["choices"][0]["text"]);
     EXPECT_EQ(n_cached(after), 0) << "there were no tiers";
   }
@@ -104,11 +104,11 @@ TEST(Sleep, PrefixesComeBackFromTheTiersThatTheLevelLeaves) {
     options.engine.kv_host_bytes = uint64_t{64} << 20;
     if (has_disk) options.engine.kv_disk = folder.path();
     const ServerRig rig(options);
-    const Json before = answer_to(rig, many_tokens(1));
+    const Json before = greedy_answer(rig, many_tokens(1));
     const auto cached_after = [&](int level) {
       EXPECT_EQ(rig.call("POST", fmt::format("/sleep?level={}", level)).status, 200);
       EXPECT_EQ(rig.call("POST", "/wake_up").status, 200);
-      const Json after = answer_to(rig, many_tokens(1));
+      const Json after = greedy_answer(rig, many_tokens(1));
       EXPECT_EQ(after["choices"][0]["text"], before["choices"][0]["text"]);
       return n_cached(after);
     };
@@ -163,7 +163,7 @@ TEST(Sleep, LetsWhatRunsEndFirst) {
   EXPECT_EQ(answer["usage"]["completion_tokens"], 300);
   EXPECT_EQ(sleeper.read_response().status, 200);
   EXPECT_EQ(rig.call("POST", "/wake_up").status, 200);
-  EXPECT_EQ(answer_to(rig, body)["choices"][0]["text"], answer["choices"][0]["text"]);
+  EXPECT_EQ(greedy_answer(rig, body)["choices"][0]["text"], answer["choices"][0]["text"]);
 }
 
 TEST(Sleep, AWakeThatComesBeforeOvertakesIt) {
@@ -188,12 +188,12 @@ TEST(Sleep, AnIdleServerDozesAndTheNextRequestWakesIt) {
   RigOptions options = large_store();
   options.server.sleep_idle = std::chrono::milliseconds(100);
   ServerRig rig(options);
-  const Json before = answer_to(rig, many_tokens(1));
+  const Json before = greedy_answer(rig, many_tokens(1));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (sleep_state(rig)["is_sleeping"] == false) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
   EXPECT_EQ(sleep_state(rig)["wakes_by_itself"], true);
   EXPECT_EQ(rig.call("GET", "/readyz").status, 200);
-  const Json after = answer_to(rig, many_tokens(1));
+  const Json after = greedy_answer(rig, many_tokens(1));
   EXPECT_EQ(n_cached(after), 0);
   EXPECT_EQ(after["choices"][0]["text"], before["choices"][0]["text"]);
   EXPECT_THAT(rig.call("GET", "/metrics").body, ::testing::Not(HasSubstr("\nferrox_sleeps_total 0\n")));
@@ -206,10 +206,10 @@ TEST(Sleep, ContiguousMemoryGoesBackAsWell) {
   options.engine.prefix_cache = false;
   options.engine.context_length = 4096;
   const ServerRig rig(options);
-  const Json before = answer_to(rig, many_tokens(1));
+  const Json before = greedy_answer(rig, many_tokens(1));
   EXPECT_EQ(rig.call("POST", "/sleep").status, 200);
   EXPECT_EQ(rig.call("POST", "/wake_up").status, 200);
-  EXPECT_EQ(answer_to(rig, many_tokens(1))["choices"][0]["text"], before["choices"][0]["text"]);
+  EXPECT_EQ(greedy_answer(rig, many_tokens(1))["choices"][0]["text"], before["choices"][0]["text"]);
 }
 
 TEST(Sleep, IsAnAdminsMatter) {

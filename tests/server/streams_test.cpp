@@ -155,6 +155,12 @@ class StreamReader {
     }
   }
 
+  /// The next event or comment, numbered or not.
+  std::string next_of_any_kind() {
+    head();
+    return client_.read_until("\n\n");
+  }
+
   std::string rest() {
     std::string all;
     for (std::string event = next(); !event.empty(); event = next()) all += event;
@@ -179,19 +185,19 @@ class StreamReader {
 
 std::string id_of(const std::string& event) { return event.substr(4, event.find('\n') - 4); }
 
-StreamReader begin(const ServerRig& rig, const std::string& path, Json body, std::string headers = "") {
+StreamReader begin_stream(const ServerRig& rig, const std::string& path, Json body, std::string headers = "") {
   body["stream"] = true;
   return StreamReader(rig, "POST", path, kAskResumable + headers, body);
 }
 
-StreamReader resume(const ServerRig& rig, const std::string& stream_id, const std::string& last_event = "",
-                    const std::string& headers = "") {
+StreamReader take_up(const ServerRig& rig, const std::string& stream_id, const std::string& last_event = "",
+                     const std::string& headers = "") {
   const std::string place = last_event.empty() ? "" : "Last-Event-ID: " + last_event + "\r\n";
   return StreamReader(rig, "GET", "/v1/streams/" + stream_id, place + headers);
 }
 
 Json forty_tokens() { return {{"prompt", "Once"}, {"max_tokens", 40}, {"ignore_eos", true}, {"seed", 7}}; }
-Json endless() { return {{"prompt", "Once"}, {"max_tokens", -1}, {"ignore_eos", true}}; }
+Json unending() { return {{"prompt", "Once"}, {"max_tokens", -1}, {"ignore_eos", true}}; }
 
 RigOptions roomy_streams() {
   RigOptions options;
@@ -219,7 +225,7 @@ struct Question {
   Json body;
 };
 
-std::vector<Question> questions() {
+std::vector<Question> asked_everywhere() {
   Json chat = {{"messages", {{{"role", "user"}, {"content", "What is the capital of Italy?"}}}}, {"max_tokens", 20}};
   Json several = chat;
   several["n"] = 3;
@@ -230,8 +236,8 @@ std::vector<Question> questions() {
 
 TEST(Streams, WhatFollowsAnyEventIsToldAgainByteForByte) {
   const ServerRig rig;
-  for (const auto& [path, body] : questions()) {
-    StreamReader whole = begin(rig, path, body);
+  for (const auto& [path, body] : asked_everywhere()) {
+    StreamReader whole = begin_stream(rig, path, body);
     ASSERT_EQ(whole.status(), 200) << path;
     std::vector<std::string> events;
     for (std::string event = whole.next(); !event.empty(); event = whole.next()) events.push_back(event);
@@ -239,22 +245,22 @@ TEST(Streams, WhatFollowsAnyEventIsToldAgainByteForByte) {
     for (size_t n = 0; n < events.size(); ++n) {
       std::string expected;
       for (size_t i = n; i < events.size(); ++i) expected += events[i];
-      EXPECT_EQ(resume(rig, whole.stream_id(), n == 0 ? "" : id_of(events[n - 1])).rest(), expected) << path << n;
+      EXPECT_EQ(take_up(rig, whole.stream_id(), n == 0 ? "" : id_of(events[n - 1])).rest(), expected) << path << n;
     }
-    EXPECT_EQ(resume(rig, whole.stream_id(), id_of(events.back())).status(), 204) << "an EventSource stops";
+    EXPECT_EQ(take_up(rig, whole.stream_id(), id_of(events.back())).status(), 204) << "an EventSource stops";
   }
 }
 
 TEST(Streams, AConnectionThatIsCutAfterEveryEventLosesNothing) {
   const ServerRig rig;
-  for (const auto& [path, body] : questions()) {
-    StreamReader first = begin(rig, path, body);
+  for (const auto& [path, body] : asked_everywhere()) {
+    StreamReader first = begin_stream(rig, path, body);
     const std::string stream = first.stream_id();
     std::string told = first.next();
     std::string last = id_of(told);
     first.close();
     for (;;) {
-      StreamReader next = resume(rig, stream, last);
+      StreamReader next = take_up(rig, stream, last);
       if (next.status() == 204) break;
       ASSERT_EQ(next.status(), 200);
       const std::string event = next.next();
@@ -262,7 +268,7 @@ TEST(Streams, AConnectionThatIsCutAfterEveryEventLosesNothing) {
       told += event;
       last = id_of(event);
     }
-    EXPECT_EQ(told, resume(rig, stream).rest()) << path;
+    EXPECT_EQ(told, take_up(rig, stream).rest()) << path;
   }
   rig.expect_all_released();
 }
@@ -271,7 +277,7 @@ TEST(Streams, TheTextIsThatOfAStreamWithoutIt) {
   const ServerRig rig;
   const Json whole = Json::parse(rig.complete(forty_tokens()).body);
   std::string text;
-  StreamReader reader = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader reader = begin_stream(rig, "/v1/completions", forty_tokens());
   for (std::string event = reader.next(); !event.empty(); event = reader.next()) {
     const std::string data = event.substr(event.find("data: ") + 6);
     if (!data.starts_with("[DONE]")) text += Json::parse(data)["choices"][0]["text"].get<std::string>();
@@ -281,16 +287,32 @@ TEST(Streams, TheTextIsThatOfAStreamWithoutIt) {
 
 TEST(Streams, ThePathOfTheAnswerTakesItUpAsWell) {
   const ServerRig rig;
-  for (const auto& [path, body] : questions()) {
-    StreamReader first = begin(rig, path, body);
+  for (const auto& [path, body] : asked_everywhere()) {
+    StreamReader first = begin_stream(rig, path, body);
     const std::string event = first.next();
     first.close();
     const std::string header = "Last-Event-ID: " + id_of(event) + "\r\n";
-    EXPECT_EQ(event + StreamReader(rig, "POST", path, header, body).rest(), resume(rig, first.stream_id()).rest());
+    EXPECT_EQ(event + StreamReader(rig, "POST", path, header, body).rest(), take_up(rig, first.stream_id()).rest());
   }
-  StreamReader wrong(rig, "POST", "/v1/messages", "Last-Event-ID: 7\r\n", questions()[2].body);
+  StreamReader wrong(rig, "POST", "/v1/messages", "Last-Event-ID: 7\r\n", asked_everywhere()[2].body);
   EXPECT_EQ(wrong.status(), 400);
   EXPECT_THAT(wrong.body(), HasSubstr("\"type\":\"error\"")) << "in the dialect of the path";
+}
+
+TEST(Streams, AreKeptAliveByCommentsThatArentKept) {
+  RigOptions options = roomy_streams();
+  options.engine.n_parallel = 1;
+  options.server.first_event_wait = std::chrono::milliseconds(20);
+  options.server.keepalive_interval = std::chrono::milliseconds(20);
+  ServerRig rig(options);
+  StreamReader blocker = begin_stream(rig, "/v1/completions", unending());
+  blocker.next();
+  StreamReader waiting = begin_stream(rig, "/v1/completions", forty_tokens());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(waiting.next_of_any_kind(), ": waiting\n\n");
+  EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", blocker.head().headers.at("x-request-id")}}).status, 200);
+  const std::string told = waiting.rest();
+  EXPECT_EQ(told, take_up(rig, waiting.stream_id()).rest());
+  EXPECT_THAT(told, HasSubstr("[DONE]"));
 }
 
 TEST(Streams, AreNothingToOtherKeys) {
@@ -298,29 +320,29 @@ TEST(Streams, AreNothingToOtherKeys) {
   options.server.api_keys = {"one", "two"};
   ServerRig rig(options);
   const std::string one = "x-api-key: one\r\n";
-  StreamReader first = begin(rig, "/v1/completions", forty_tokens(), one);
+  StreamReader first = begin_stream(rig, "/v1/completions", forty_tokens(), one);
   const std::string event = first.next();
   const std::string stream = first.stream_id();
-  EXPECT_EQ(resume(rig, stream).status(), 401);
+  EXPECT_EQ(take_up(rig, stream).status(), 401);
   for (const std::string& last : {std::string(), id_of(event)}) {
-    StreamReader other = resume(rig, stream, last, "x-api-key: two\r\n");
+    StreamReader other = take_up(rig, stream, last, "x-api-key: two\r\n");
     EXPECT_EQ(other.status(), 404);
     EXPECT_EQ(other.code(), "not_found");
   }
   first.rest();
-  EXPECT_THAT(resume(rig, stream, id_of(event), one).rest(), HasSubstr("[DONE]"));
+  EXPECT_THAT(take_up(rig, stream, id_of(event), one).rest(), HasSubstr("[DONE]"));
 }
 
 TEST(Streams, WrongPlacesAreRefused) {
   const ServerRig rig;
-  StreamReader first = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader first = begin_stream(rig, "/v1/completions", forty_tokens());
   first.rest();
   const std::string stream = first.stream_id();
-  EXPECT_EQ(resume(rig, new_stream_id()).status(), 404);
-  EXPECT_EQ(resume(rig, "x").status(), 404);
-  EXPECT_EQ(resume(rig, stream, "garbage").status(), 400);
-  EXPECT_EQ(resume(rig, stream, new_stream_id() + ":1").status(), 400) << "another stream than the path's";
-  StreamReader later = resume(rig, stream, stream + ":4000");
+  EXPECT_EQ(take_up(rig, new_stream_id()).status(), 404);
+  EXPECT_EQ(take_up(rig, "x").status(), 404);
+  EXPECT_EQ(take_up(rig, stream, "garbage").status(), 400);
+  EXPECT_EQ(take_up(rig, stream, new_stream_id() + ":1").status(), 400) << "another stream than the path's";
+  StreamReader later = take_up(rig, stream, stream + ":4000");
   EXPECT_EQ(later.status(), 400);
   EXPECT_THAT(later.body(), HasSubstr("found 4000"));
   EXPECT_EQ(StreamReader(rig, "HEAD", "/v1/streams/" + stream, "").status(), 200);
@@ -331,7 +353,7 @@ TEST(Streams, IsAskedForByAHeaderThatIsNeverIgnored) {
   RigOptions options;
   options.server.streams.most_streams = 0;
   ServerRig none(options);
-  StreamReader refused = begin(none, "/v1/completions", forty_tokens());
+  StreamReader refused = begin_stream(none, "/v1/completions", forty_tokens());
   EXPECT_EQ(refused.status(), 501);
   EXPECT_EQ(refused.code(), "unsupported");
   const ServerRig rig;
@@ -350,12 +372,12 @@ TEST(Streams, WhatIsOlderThanTheWindowIsGone) {
   RigOptions options;
   options.server.streams.window_bytes = 2000;
   ServerRig rig(options);
-  StreamReader first = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader first = begin_stream(rig, "/v1/completions", forty_tokens());
   const std::string stream = first.stream_id();
   const std::string event = first.next();
   first.close();
   rig.expect_all_released();
-  StreamReader late = resume(rig, stream, id_of(event));
+  StreamReader late = take_up(rig, stream, id_of(event));
   EXPECT_EQ(late.status(), 410);
   const Json error = Json::parse(late.body())["error"];
   EXPECT_EQ(error["code"], "events_gone");
@@ -364,7 +386,7 @@ TEST(Streams, WhatIsOlderThanTheWindowIsGone) {
   const size_t kept = message.find("gone, ") + 6;
   const int first_kept = std::atoi(message.c_str() + kept);
   ASSERT_GT(first_kept, 2);
-  StreamReader rest = resume(rig, stream, fmt::format("{}:{}", stream, first_kept - 1));
+  StreamReader rest = take_up(rig, stream, fmt::format("{}:{}", stream, first_kept - 1));
   EXPECT_THAT(rest.rest(), HasSubstr("[DONE]"));
   EXPECT_LE(metric_of(rig, "ferrox_resumable_stream_bytes"), 2000);
   EXPECT_EQ(metric_of(rig, "ferrox_stream_resumes_gone_total"), 1);
@@ -375,16 +397,15 @@ TEST(Streams, NobodyAttachedForTooLongIsCancelledAndForgotten) {
   options.server.streams.patience = std::chrono::milliseconds(300);
   options.server.keepalive_interval = std::chrono::milliseconds(20);
   ServerRig rig(options);
-  StreamReader first = begin(rig, "/v1/completions", endless());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   const std::string stream = first.stream_id();
   first.next();
   EXPECT_EQ(metric_of(rig, "ferrox_resumable_streams"), 1);
   first.close();
-  wait_for_metric(rig, "ferrox_resumable_streams_detached", 1);
   rig.expect_all_released();
   wait_for_metric(rig, "ferrox_resumable_streams", 0);
   EXPECT_EQ(metric_of(rig, "ferrox_resumable_stream_bytes"), 0);
-  EXPECT_EQ(resume(rig, stream).status(), 404);
+  EXPECT_EQ(take_up(rig, stream).status(), 404);
 }
 
 TEST(Streams, OneThatIsAttachedOutlivesThePatience) {
@@ -392,7 +413,7 @@ TEST(Streams, OneThatIsAttachedOutlivesThePatience) {
   options.server.streams.patience = std::chrono::milliseconds(20);
   options.server.keepalive_interval = std::chrono::milliseconds(5);
   ServerRig rig(options);
-  StreamReader first = begin(rig, "/v1/completions", endless());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   const auto enough = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
   while (std::chrono::steady_clock::now() < enough) ASSERT_FALSE(first.next().empty());
   first.close();
@@ -401,7 +422,7 @@ TEST(Streams, OneThatIsAttachedOutlivesThePatience) {
 
 TEST(Streams, IsCancelledByIdWhileNobodyIsAttached) {
   ServerRig rig(roomy_streams());
-  StreamReader first = begin(rig, "/v1/completions", endless());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   const std::string event = first.next();
   const std::string request = first.head().headers.at("x-request-id");
   const std::string stream = first.stream_id();
@@ -409,7 +430,7 @@ TEST(Streams, IsCancelledByIdWhileNobodyIsAttached) {
   wait_for_metric(rig, "ferrox_resumable_streams_detached", 1);
   EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", "cmpl-" + request}}).status, 200);
   rig.expect_all_released();
-  EXPECT_THAT(resume(rig, stream, id_of(event)).rest(), HasSubstr("\"cancelled\""));
+  EXPECT_THAT(take_up(rig, stream, id_of(event)).rest(), HasSubstr("\"cancelled\""));
   EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", "cmpl-" + request}}).status, 404);
 }
 
@@ -419,12 +440,12 @@ TEST(Streams, CancelsThatRaceWithReadersLeaveNothing) {
   options.server.keepalive_interval = std::chrono::milliseconds(1);
   ServerRig rig(options);
   for (int round = 0; round < 20; ++round) {
-    StreamReader first = begin(rig, "/v1/completions", endless());
+    StreamReader first = begin_stream(rig, "/v1/completions", unending());
     const std::string request = first.head().headers.at("x-request-id");
     const std::string stream = first.stream_id();
     std::thread canceller([&] { rig.call("POST", "/v1/cancel", {{"id", request}}); });
     if (round % 2 == 0) first.close();
-    StreamReader second = resume(rig, stream);
+    StreamReader second = take_up(rig, stream);
     if (round % 3 == 0) second.close();
     canceller.join();
   }
@@ -434,9 +455,9 @@ TEST(Streams, CancelsThatRaceWithReadersLeaveNothing) {
 
 TEST(Streams, TheLaterReaderTakesThePlaceOfTheEarlier) {
   ServerRig rig(roomy_streams());
-  StreamReader first = begin(rig, "/v1/completions", endless());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   first.next();
-  StreamReader second = resume(rig, first.stream_id());
+  StreamReader second = take_up(rig, first.stream_id());
   EXPECT_FALSE(second.next().empty());
   first.rest();
   EXPECT_THAT(first.last_unnumbered(), HasSubstr("stream_taken_over"));
@@ -450,18 +471,18 @@ TEST(Streams, OneMoreThanMayBeKeptIsRefusedUnlessOneWasToldWhole) {
   RigOptions options = roomy_streams();
   options.server.streams.most_streams = 1;
   ServerRig rig(options);
-  StreamReader first = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader first = begin_stream(rig, "/v1/completions", forty_tokens());
   first.next();
-  StreamReader second = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader second = begin_stream(rig, "/v1/completions", forty_tokens());
   EXPECT_EQ(second.status(), 503);
   EXPECT_TRUE(second.head().headers.contains("retry-after"));
   EXPECT_EQ(second.code(), "streams_busy");
   EXPECT_EQ(metric_of(rig, "ferrox_refused_streams_total"), 1);
   EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 1}}).status, 200) << "others don't mind";
   first.rest();
-  StreamReader third = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader third = begin_stream(rig, "/v1/completions", forty_tokens());
   EXPECT_EQ(third.status(), 200);
-  EXPECT_EQ(resume(rig, first.stream_id()).status(), 404) << "it gave way";
+  EXPECT_EQ(take_up(rig, first.stream_id()).status(), 404) << "it gave way";
   third.rest();
 }
 
@@ -471,9 +492,9 @@ TEST(Streams, WhatTheEngineRefusesIsAStatusAndKeepsNothing) {
   options.engine.max_queue = 0;
   options.engine.context_length = 1 << 15;
   ServerRig rig(options);
-  StreamReader running = begin(rig, "/v1/completions", endless());
+  StreamReader running = begin_stream(rig, "/v1/completions", unending());
   running.next();
-  StreamReader refused = begin(rig, "/v1/completions", endless());
+  StreamReader refused = begin_stream(rig, "/v1/completions", unending());
   EXPECT_EQ(refused.status(), 503);
   EXPECT_EQ(refused.code(), "queue_full");
   EXPECT_EQ(metric_of(rig, "ferrox_resumable_streams"), 1);
@@ -484,11 +505,11 @@ TEST(Streams, WhatLacksRoomUntilItsDeadlineIsAStatusAndKeepsNothing) {
   RigOptions options = roomy_streams();
   options.engine.n_parallel = 1;
   ServerRig rig(options);
-  StreamReader running = begin(rig, "/v1/completions", endless());
+  StreamReader running = begin_stream(rig, "/v1/completions", unending());
   running.next();
-  Json waiting = endless();
+  Json waiting = unending();
   waiting["timeout"] = 0.05;
-  StreamReader refused = begin(rig, "/v1/completions", waiting);
+  StreamReader refused = begin_stream(rig, "/v1/completions", waiting);
   EXPECT_EQ(refused.status(), 503);
   EXPECT_EQ(refused.code(), "kv_exhausted");
   wait_for_metric(rig, "ferrox_resumable_streams", 1);
@@ -500,7 +521,7 @@ TEST(Streams, AReaderThatFallsBehindTheWindowIsCutOffAndTheStreamGoesOn) {
   options.server.streams.window_bytes = 4000;
   options.server.limits.send_buffer_bytes = 2048;
   ServerRig rig(options);
-  Json body = endless();
+  Json body = unending();
   body["stream"] = true;
   StreamReader slow(rig, "POST", "/v1/completions", kAskResumable, body, 2048);
   const std::string request = slow.head().headers.at("x-request-id");
@@ -513,16 +534,17 @@ TEST(Streams, AReaderThatFallsBehindTheWindowIsCutOffAndTheStreamGoesOn) {
 TEST(Streams, ADrainWaitsForWhatRunsDetachedAndLetsItBeTakenUp) {
   RigOptions options = roomy_streams();
   options.server.drain_timeout = std::chrono::minutes(10);
+  options.server.streams.window_bytes = 16 << 20;
   ServerRig rig(options);
   Json body = forty_tokens();
-  body["max_tokens"] = 400;
-  StreamReader first = begin(rig, "/v1/completions", body);
+  body["max_tokens"] = 2000;
+  StreamReader first = begin_stream(rig, "/v1/completions", body);
   const std::string event = first.next();
   const std::string stream = first.stream_id();
   first.close();
   wait_for_metric(rig, "ferrox_resumable_streams_detached", 1);
   rig.server->stop();
-  StreamReader second = resume(rig, stream, id_of(event));
+  StreamReader second = take_up(rig, stream, id_of(event));
   EXPECT_EQ(second.status(), 200);
   EXPECT_THAT(second.rest(), HasSubstr("[DONE]"));
   rig.thread.join();
@@ -532,10 +554,10 @@ TEST(Streams, ADrainCancelsThemAtItsLimitAndEnds) {
   RigOptions options = roomy_streams();
   options.server.drain_timeout = std::chrono::milliseconds(50);
   ServerRig rig(options);
-  StreamReader first = begin(rig, "/v1/completions", endless());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   first.next();
   first.close();
-  StreamReader ended = begin(rig, "/v1/completions", forty_tokens());
+  StreamReader ended = begin_stream(rig, "/v1/completions", forty_tokens());
   ended.rest();
   rig.stop();
   rig.expect_all_released();

@@ -1,8 +1,6 @@
 // How does an answer wait for its events, and what ends it early?
 #include "server/answer/answer.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "server/dialect.h"
 #include "server/generation.h"
 #include "server/http/client_watch.h"
+#include "server/streams/resumable.h"
 #include "server/streams/stream_reader.h"
 #include "server/streams/stream_run.h"
 
@@ -138,32 +137,6 @@ std::optional<std::string> find_kept(ResponseCache& responses, const std::string
   job.headers.push_back({"x-ferrox-response-cache", key.empty() ? "skip" : kept == nullptr ? "miss" : "hit"});
   if (kept == nullptr) return std::nullopt;
   return *kept;
-}
-
-constexpr const char* kResumable = "x-ferrox-resumable";
-
-/// Whether the stream is to outlive its connection, and may.
-ApiResult<bool> asks_resumable(App& app, const HttpRequest& request, Delivery delivery) {
-  const std::string_view asked = request.header(kResumable);
-  if (asked.empty() || equal_ignoring_case(asked, "false")) return false;
-  if (!equal_ignoring_case(asked, "true")) {
-    return invalid_request(kResumable, fmt::format("{}: expected true or false, found something else", kResumable));
-  }
-  if (delivery != Delivery::kStreamed) {
-    return invalid_request(kResumable,
-                           fmt::format("{}: expected it beside \"stream\": true, found a whole answer", kResumable));
-  }
-  const int64_t most = app.streams().options().most_streams;
-  if (most == 0) {
-    return unsupported(kResumable, fmt::format("{}: expected a server that keeps streams, found one with "
-                                               "--resumable-streams 0",
-                                               kResumable));
-  }
-  if (app.draining() || app.streams().make_room()) return true;  // who drains says so itself
-  return unavailable(
-      "streams_busy",
-      fmt::format("{}: expected fewer than {} streams that can be taken up, found as many", kResumable, most),
-      app.retry_after_s());
 }
 
 /// The stream is made by a coroutine of its own, of which this exchange is the first reader.

@@ -8,7 +8,7 @@
 namespace ferrox {
 namespace {
 
-awaitable<void> drain(App& app, Exchange& exchange) {
+awaitable<void> drain_by_order(App& app, Exchange& exchange) {
   if (!app.draining()) {
     log().info("draining by order: {} running requests may finish", app.running().size());
     app.start_draining();
@@ -25,7 +25,7 @@ extern const Endpoint endpoint_drain{
     .path = "/admin/drain",
     .access = Access::kAdmin,
     .summary = "Admits no more requests; what runs ends, and the process stays until a signal",
-    .handle = drain,
+    .handle = drain_by_order,
 };
 
 }  // namespace ferrox

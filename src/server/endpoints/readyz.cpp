@@ -7,7 +7,7 @@
 namespace ferrox {
 namespace {
 
-awaitable<void> ready(App& app, Exchange& exchange) {
+awaitable<void> tell_readiness(App& app, Exchange& exchange) {
   HttpResponse response;
   if (const auto error = app.unready()) {
     response = error_response(*error);
@@ -24,7 +24,7 @@ extern const Endpoint endpoint_readyz{
     .path = "/readyz",
     .access = Access::kPublic,
     .summary = "200 when requests are admitted; 503 while the server drains, or sleeps by order",
-    .handle = ready,
+    .handle = tell_readiness,
 };
 
 }  // namespace ferrox

@@ -16,7 +16,7 @@ awaitable<bool> read_weights_ahead(App& app) {
   });
 }
 
-awaitable<void> wake(App& app, Exchange& exchange) {
+awaitable<void> wake_by_order(App& app, Exchange& exchange) {
   if (app.sleep().order_wake()) {
     log().info("awake by order");
     co_await read_weights_ahead(app);
@@ -33,7 +33,7 @@ extern const Endpoint endpoint_wake_up{
     .path = "/wake_up",
     .access = Access::kAdmin,
     .summary = "Ends the sleep that POST /sleep began",
-    .handle = wake,
+    .handle = wake_by_order,
 };
 
 }  // namespace ferrox

@@ -76,16 +76,6 @@ awaitable<void> tell_all(App& app, Exchange& exchange, HeldStream& stream, const
 
 }  // namespace
 
-HttpResponse event_stream_head(const HttpRequest& request, std::vector<HttpHeader> headers) {
-  HttpResponse head;
-  head.content_type = "text/event-stream; charset=utf-8";
-  head.headers = std::move(headers);
-  add_dialect_headers(request, head.headers);
-  head.headers.push_back({"cache-control", "no-cache"});
-  head.headers.push_back({"x-accel-buffering", "no"});
-  return head;
-}
-
 awaitable<void> send_events(App& app, Exchange& exchange, HeldStream& stream, uint64_t after,
                             std::vector<HttpHeader> headers) {
   const HeldStream::Attachment attachment(stream);

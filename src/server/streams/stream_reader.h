@@ -26,7 +26,4 @@ awaitable<void> resume_by_header(App& app, Exchange& exchange);
 /// Whether a request takes up a stream: it has that header.
 bool is_resume(const HttpRequest& request);
 
-/// The headers of an answer that is told as server-sent events.
-HttpResponse event_stream_head(const HttpRequest& request, std::vector<HttpHeader> headers);
-
 }  // namespace ferrox
