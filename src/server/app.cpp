@@ -9,11 +9,11 @@
 namespace ferrox {
 
 ApiError App::submit_refusal(const Error& error) const {
-  return engine_error(error, draining_ ? "draining" : "queue_full", retry_after_s());
+  return engine_error(error, draining_ ? ErrorKind::kDraining : ErrorKind::kQueueFull, retry_after_s());
 }
 
 ApiError App::run_failure(const Error& error) const {
-  return engine_error(error, draining_ ? "draining" : "kv_exhausted", retry_after_s());
+  return engine_error(error, draining_ ? ErrorKind::kDraining : ErrorKind::kKvExhausted, retry_after_s());
 }
 
 std::optional<ApiError> App::quota_refusal(const ApiKey* key, size_t n_answers) {
