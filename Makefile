@@ -5,7 +5,7 @@ FERROX := $(BUILD)/ferrox
 CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 30
 
-.PHONY: all build build-all configure demo test test-peers bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
+.PHONY: all build build-all configure demo docs test test-peers bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
 
 all: build
 
@@ -24,6 +24,9 @@ setup-%:
 
 demo: build  ## ask the bundled model a question
 	$(FERROX) run "What is the capital of France?"
+
+docs: build  ## writes docs/API.md from the tables of the server
+	$(FERROX) openapi --markdown > docs/API.md
 
 test: setup-test build-all  ## every test that needs no network
 	@tools/run_tests.sh $(BUILD)
