@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 30
 MINUTES ?= 30
 LOAD_MODEL ?= build/load-135m-q8_0.gguf
 
-.PHONY: all build build-all configure demo test test-peers fault-matrix mixed-load bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
+.PHONY: all build build-all configure demo docs test test-peers fault-matrix mixed-load bench bench-kernels bench-peers bench-fidelity lint fuzz format clean
 
 all: build
 
@@ -26,6 +26,9 @@ setup-%:
 
 demo: build  ## ask the bundled model a question
 	$(FERROX) run "What is the capital of France?"
+
+docs: build  ## writes docs/API.md from the tables of the server
+	$(FERROX) openapi --markdown > docs/API.md
 
 test: setup-test build-all  ## every test that needs no network
 	@tools/run_tests.sh $(BUILD)

@@ -1,10 +1,11 @@
-// What can an endpoint refuse, and how does it look on the wire? One table of codes and statuses.
+// How does a refusal look on the wire? A kind of the error table, and what is said about this one.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "server/error_kind.h"
 #include "server/http/message.h"
 
 namespace ferrox {
@@ -15,10 +16,10 @@ inline constexpr size_t kShownLetters = 64;  ///< in messages, of what the clien
 struct ApiError {
   ApiError() = default;
   // Not an aggregate: an ApiResult<int> must not take an int for the first member of an error.
-  ApiError(int http_status, std::string error_type, std::string error_code, std::string error_message)
-      : status(http_status),
-        type(std::move(error_type)),
-        code(std::move(error_code)),
+  ApiError(ErrorKind kind, std::string error_message)
+      : status(row_of(kind).status),
+        type(row_of(kind).type),
+        code(row_of(kind).code),
         message(std::move(error_message)) {}
 
   int status = 500;
@@ -52,12 +53,12 @@ ApiError invalid_api_key();
 ApiError forbidden(std::string message);
 /// 429 `rate_limit_exceeded` with Retry-After: more than the caller's quota has left.
 ApiError rate_limited(std::string message, int64_t retry_after_s);
-/// 503 with Retry-After; code is queue_full, kv_exhausted, draining or sessions_busy.
-ApiError unavailable(std::string code, std::string message, int retry_after_s);
-/// A refusal of the transport by its status (400, 408, 413, 415, 417, 431, 503, 505).
+/// 503 with Retry-After: kQueueFull, kKvExhausted, kDraining or kSessionsBusy.
+ApiError unavailable(ErrorKind kind, std::string message, int retry_after_s);
+/// A refusal of the transport by its status (400, 413, 415, 417, 431, 503, 505).
 ApiError transport_refusal(int status, std::string message);
-/// What the engine refused. `unavailable_code` names a kUnavailable.
-ApiError engine_error(const Error& error, const std::string& unavailable_code, int retry_after_s);
+/// What the engine refused. A kUnavailable is of the kind `when_unavailable`.
+ApiError engine_error(const Error& error, ErrorKind when_unavailable, int retry_after_s);
 
 /// The body of an answer or of an event.
 std::string error_body(const ApiError& error);

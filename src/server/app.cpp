@@ -15,17 +15,17 @@ void App::start_draining() {
 
 std::optional<ApiError> App::unready() const {
   constexpr int kSleepRetryS = 30;  // nobody knows when somebody wakes it
-  if (draining_) return unavailable("draining", "server is draining", retry_after_s());
-  if (sleep_.refuses()) return unavailable("sleeping", "server sleeps until POST /wake_up", kSleepRetryS);
+  if (draining_) return unavailable(ErrorKind::kDraining, "server is draining", retry_after_s());
+  if (sleep_.refuses()) return unavailable(ErrorKind::kSleeping, "server sleeps until POST /wake_up", kSleepRetryS);
   return std::nullopt;
 }
 
 ApiError App::submit_refusal(const Error& error) const {
-  return engine_error(error, draining_ ? "draining" : "queue_full", retry_after_s());
+  return engine_error(error, draining_ ? ErrorKind::kDraining : ErrorKind::kQueueFull, retry_after_s());
 }
 
 ApiError App::run_failure(const Error& error) const {
-  return engine_error(error, draining_ ? "draining" : "kv_exhausted", retry_after_s());
+  return engine_error(error, draining_ ? ErrorKind::kDraining : ErrorKind::kKvExhausted, retry_after_s());
 }
 
 std::optional<ApiError> App::quota_refusal(const ApiKey* key, size_t n_answers) {

@@ -48,7 +48,7 @@ awaitable<void> EndpointService::serve(Exchange& exchange) {
   }
   if (failure.empty()) co_return;
   log().error("request {}: {}", exchange.request().id, failure);
-  HttpResponse response = refusal(exchange.request(), ApiError(500, "server_error", "internal_error", failure));
+  HttpResponse response = refusal(exchange.request(), ApiError(ErrorKind::kInternal, failure));
   if (!exchange.answered()) co_await exchange.respond(std::move(response));
 }
 

@@ -2,14 +2,18 @@
 // twice what a temporary owns.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "server/api_error.h"
 #include "server/json_text.h"
 
 namespace ferrox {
 
-inline HttpResponse json_response(const ApiResult<Json>& answer) {
+inline HttpResponse json_response(const ApiResult<Json>& answer, std::vector<HttpHeader> headers = {}) {
   if (!answer) return error_response(answer.error());
   HttpResponse response;
+  response.headers = std::move(headers);
   response.body = dump_json(*answer);
   return response;
 }

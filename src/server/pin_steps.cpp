@@ -36,7 +36,7 @@ ApiError no_prefix_cache() { return unsupported("", "pins: expected a server wit
 
 ApiError pins_stopped() {
   constexpr int kRetryAfterS = 1;
-  return unavailable("draining", "the server is shutting down", kRetryAfterS);
+  return unavailable(ErrorKind::kDraining, "the server is shutting down", kRetryAfterS);
 }
 
 }  // namespace ferrox

@@ -1,7 +1,5 @@
 #include "server/session_steps.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <utility>
 
@@ -31,11 +29,9 @@ Json listed_session_json(const SessionSummary& session) {
 }
 
 ApiError session_refusal(const Error& error) {
-  if (error.code == ErrorCode::kCorrupt) {
-    return ApiError(409, "invalid_request_error", "session_damaged", error.message);
-  }
+  if (error.code == ErrorCode::kCorrupt) return {ErrorKind::kSessionDamaged, error.message};
   constexpr int kRetryAfterS = 1;  // another process saves, or the engine stops
-  return engine_error(error, "sessions_busy", kRetryAfterS);
+  return engine_error(error, ErrorKind::kSessionsBusy, kRetryAfterS);
 }
 
 ApiResult<Sessions*> sessions_of(App& app) {
@@ -65,30 +61,6 @@ awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space
     if (!restored) return session_refusal(restored.error());
     return *restored;
   });
-}
-
-ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt) {
-  const auto json = parse_json(body.empty() ? "{}" : body);
-  if (!json) return invalid_request("", json.error().message);
-  if (!json->is_object()) return invalid_request("", std::string("expected an object, found ") + kind_of(*json));
-  std::string text;
-  for (const auto& [field, value] : json->items()) {
-    const bool is_salt = salt != nullptr && field == "cache_salt";
-    if (field != name && !is_salt) {
-      const std::string shown = field.substr(0, kShownLetters);
-      return invalid_request(shown, fmt::format("{}: expected {}{} alone, found another field", shown, name,
-                                                salt == nullptr ? "" : " and cache_salt"));
-    }
-    if (!value.is_string()) {
-      return invalid_request(field, fmt::format("{}: expected a string, found {}", field, kind_of(value)));
-    }
-    if (is_salt && value.get_ref<const std::string&>().size() > kMaxSaltBytes) {
-      return invalid_request(field, fmt::format("{}: expected at most {} bytes, found {}", field, kMaxSaltBytes,
-                                                value.get_ref<const std::string&>().size()));
-    }
-    (is_salt ? *salt : text) = value.get<std::string>();
-  }
-  return text;
 }
 
 }  // namespace ferrox

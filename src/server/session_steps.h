@@ -6,10 +6,12 @@
 
 #include "server/app.h"
 #include "server/json_text.h"
+#include "server/schema/field_range.h"
 
 namespace ferrox {
 
-inline constexpr size_t kMaxSaltBytes = 64;  ///< as the schema of requests has it
+/// How long the text of an id may be that is looked at: none is longer.
+inline constexpr FieldRange kSessionIdBytes{1, 64};
 
 /// {"id", "object", "tokens", "bytes"}, and "created" where it is known.
 Json session_json(const SessionSummary& session);
@@ -27,9 +29,5 @@ awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, s
 
 /// Restores, on a thread for files; not while the server sleeps by order. `id` is the client's text, `field` its name.
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id);
-
-/// The text in the one field `name` that a body has; "cache_salt", where `salt` isn't nullptr, may stand beside it.
-/// An empty body has none. Any other field is refused.
-ApiResult<std::string> read_one_text(const std::string& body, const std::string& name, std::string* salt);
 
 }  // namespace ferrox

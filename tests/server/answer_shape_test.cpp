@@ -173,7 +173,7 @@ TEST(AnswerShape, UsageSaysWhereReuseEnded) {
 }
 
 TEST(AnswerShape, ErrorsOfEveryKind) {
-  const auto engine = [](ErrorCode code) { return engine_error(Error{code, "m"}, "queue_full", 7); };
+  const auto engine = [](ErrorCode code) { return engine_error(Error{code, "m"}, ErrorKind::kQueueFull, 7); };
   EXPECT_EQ(engine(ErrorCode::kInvalidArgument).status, 400);
   EXPECT_EQ(engine(ErrorCode::kContextLength).code, "context_length_exceeded");
   EXPECT_EQ(engine(ErrorCode::kContextLength).status, 400);

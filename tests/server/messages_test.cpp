@@ -330,7 +330,7 @@ TEST(MessageWriter, WhatWasCancelledInTheQueueIsAWholeStream) {
 
 TEST(MessageWriter, AFailureIsAnEventOfTheDialect) {
   const MessageWriter writer("m", "7");
-  const auto events = named_events(writer.error_event(unavailable("kv_exhausted", "no room", 3)));
+  const auto events = named_events(writer.error_event(unavailable(ErrorKind::kKvExhausted, "no room", 3)));
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].name, "error");
   EXPECT_EQ(events[0].data["error"], Json({{"type", "overloaded_error"}, {"message", "no room"}}));

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "server/documented.h"
 #include "server/json_text.h"
 #include "server/raw_client.h"
 #include "server/server.h"
@@ -51,7 +52,9 @@ class ServerRig {
                    std::string_view headers = "") const {
     RawClient client(port());
     client.send(http_request(method, path, body.is_null() ? "" : dump_json(body), headers));
-    return client.read_response();
+    RawResponse response = client.read_response();
+    expect_documented(method, path, response);
+    return response;
   }
   RawResponse complete(const Json& body) const { return call("POST", "/v1/completions", body); }
   RawResponse chat(const Json& body) const { return call("POST", "/v1/chat/completions", body); }

@@ -24,8 +24,8 @@ constexpr milliseconds kWholeAnswerWait{60'000};
 
 /// For a client that closed only its sending side and still reads.
 ApiError client_closed() {
-  return ApiError(499, "invalid_request_error", "client_closed_request",
-                  "connection: expected to stay open while the answer is made, found closed by the client");
+  return {ErrorKind::kClientClosed,
+          "connection: expected to stay open while the answer is made, found closed by the client"};
 }
 
 const Error* find_error(const std::vector<ChoiceEvent>& events) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "server/request/chat_prompt.h"
+#include "server/schema/json_schema.h"
 
 namespace ferrox {
 namespace {
@@ -85,6 +86,12 @@ ApiResult<void> read_system(const Json& value, MessageRequest& message) {
   return {};
 }
 
+Json content_schema() {
+  const Json text = {{"type", "string"}};
+  const Json block = object_schema({{"type", {{"const", "text"}}}, {"text", text}}, {"type", "text"});
+  return any_of({text, {{"type", "array"}, {"items", block}}});
+}
+
 ApiResult<void> read_message_list(const Json& value, MessageRequest& message) {
   if (!value.is_array()) return wrong_value("messages", "an array", value);
   if (value.empty() || value.size() > kMaxMessages) {
@@ -100,6 +107,12 @@ ApiResult<void> read_message_list(const Json& value, MessageRequest& message) {
   if (message.messages.back()["role"] == "user") return {};
   const std::string path = list.item(value.size() - 1).member("role").exact;
   return unsupported(path, path + ": expected user, found assistant; an answer can't go on from given words");
+}
+
+Json message_list_schema() {
+  Json message = object_schema({{"role", one_of_words({"user", "assistant"})}, {"content", content_schema()}},
+                               {"role", "content"});
+  return array_schema(std::move(message), {1, static_cast<double>(kMaxMessages)});
 }
 
 }  // namespace ferrox

@@ -4,7 +4,6 @@
 #include "server/json_text.h"
 
 namespace ferrox {
-namespace {
 
 const char* message_error_type(int status) {
   switch (status) {
@@ -26,8 +25,6 @@ const char* message_error_type(int status) {
       return "invalid_request_error";
   }
 }
-
-}  // namespace
 
 bool is_message_path(std::string_view path) {
   constexpr std::string_view kRoot = "/v1/messages";

@@ -4,6 +4,7 @@
 #include "server/anthropic/content_blocks.h"
 #include "server/request/shared_fields.h"
 #include "server/schema/array_fields.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
@@ -29,10 +30,16 @@ ApiResult<void> read_stop_sequences(const Json& value, M& m) {
   return {};
 }
 
+Json stop_sequences_schema() { return strings_schema(kMaxStopSequences, kStopSequenceBytes); }
+
 const Field<M> kPromptFields[] = {
     {"model", [](M& m) -> std::string& { return m.model; }, {0, 1024}, "any name; the answer carries the real one"},
-    {"messages", read_message_list, {}, "the conversation: role (user, assistant) and content, text or text blocks"},
-    {"system", read_system, {}, "the system prompt: text or text blocks"},
+    {"messages",
+     Structured<M>{read_message_list, message_list_schema},
+     {},
+     "the conversation: role and content, text or text blocks; the last message is the user's",
+     Presence::kRequired},
+    {"system", Structured<M>{read_system, content_schema}, {}, "the system prompt: text or text blocks"},
     {"tools", Refused{has_nothing}, {}, "not served: tool use"},
     {"tool_choice", Refused{chooses_no_tool}, {}, "not served: tool use"},
     {"thinking", Refused{thinks_nothing}, {}, "not served: thinking"},
@@ -47,25 +54,32 @@ const Field<M> kAnswerFields[] = {
     {"max_tokens",
      [](M& m) -> std::optional<int64_t>& { return m.request.max_tokens; },
      {1, std::numeric_limits<int32_t>::max()},
-     "most tokens of the answer; required"},
-    {"stop_sequences", read_stop_sequences, {}, "up to 16 strings that end the answer"},
+     "most tokens of the answer",
+     Presence::kRequired},
+    {"stop_sequences",
+     Structured<M>{read_stop_sequences, stop_sequences_schema},
+     {},
+     "texts that end the answer; the one that did is its stop_sequence"},
     {"stream", [](M& m) -> bool& { return m.stream; }, {}, "answer as server-sent events"},
     {"temperature", [](M& m) -> float& { return m.request.sampling.temperature; }, kUnit, "0: always the likeliest"},
     {"top_p", [](M& m) -> float& { return m.request.sampling.top_p; }, kUnit, "nucleus sampling; 1: off"},
     {"top_k", [](M& m) -> int32_t& { return m.request.sampling.top_k; }, kCount, "the K most likely; 0: off"},
     {"seed",
-     [](const Json& v, M& m) { return read_seed(v, m); },
+     Structured<M>{[](const Json& v, M& m) { return read_seed(v, m); }, seed_schema},
      {},
      "the same seed gives the same text; -1: a random one"},
-    {"timeout", [](const Json& v, M& m) { return read_timeout(v, m); }, {}, "most seconds to wait for admission"},
+    {"timeout",
+     Structured<M>{[](const Json& v, M& m) { return read_timeout(v, m); }, timeout_schema},
+     {},
+     "most seconds to wait for admission"},
     {"cache_prompt",
      [](M& m) -> bool& { return m.request.use_prefix_cache; },
      {},
      "false: compute all of the prompt, and leave nothing of it to others"},
     {"cache_salt",
      [](M& m) -> std::string& { return m.request.cache_space; },
-     {0, 64},
-     "share cached prefixes with requests of the same salt alone; up to 64 bytes"},
+     kSaltBytes,
+     "share cached prefixes with requests of the same salt alone"},
     {"container", Refused{}, {}, "not served: code execution"},
     {"metadata", Inert{}, {}, "accepted"},
     {"service_tier", Inert{}, {}, "accepted"},
@@ -78,5 +92,21 @@ const Field<M> kAnswerFields[] = {
 std::span<const Field<MessageRequest>> message_prompt_fields() { return kPromptFields; }
 
 std::span<const Field<MessageRequest>> message_answer_fields() { return kAnswerFields; }
+
+BodyDescription describe_message(MessageUse use) {
+  const FieldGroup prompt{"MessagePromptFields", "what makes the prompt of a message",
+                          describe_fields(message_prompt_fields())};
+  FieldGroup answer{"MessageAnswerFields", "what shapes the answer to a message",
+                    describe_fields(message_answer_fields())};
+  if (use == MessageUse::kAnswer) return {"MessageRequest", {prompt, answer}};
+  answer.name = "MessageAnswerFieldsOfCount";
+  answer.doc = "what would shape an answer: checked, and without effect where a prompt is counted";
+  for (FieldDescription& field : answer.fields) {
+    if (field.standing == Standing::kServed) field.standing = Standing::kIgnored;
+    field.is_required = false;
+    field.schema.erase("default");
+  }
+  return {"MessageCountRequest", {prompt, answer}};
+}
 
 }  // namespace ferrox

@@ -4,10 +4,13 @@
 #include <span>
 
 #include "server/anthropic/message_request.h"
+#include "server/schema/description.h"
 
 namespace ferrox {
 
 std::span<const Field<MessageRequest>> message_prompt_fields();
 std::span<const Field<MessageRequest>> message_answer_fields();
+
+BodyDescription describe_message(MessageUse use);
 
 }  // namespace ferrox

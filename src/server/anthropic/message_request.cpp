@@ -18,10 +18,8 @@ ApiResult<MessageRequest> parse_message(std::string_view body, MessageUse use, U
                                                                                              : shape;
   };
   TRY(walk_fields(*json, unknown, message, read_one));
-  if (message.messages.is_null()) return invalid_request("messages", "messages: expected an array, found none");
-  if (use == MessageUse::kAnswer && !message.request.max_tokens) {
-    return invalid_request("max_tokens", "max_tokens: expected an integer from 1 to 2147483647, found none");
-  }
+  TRY(require_fields(message_prompt_fields(), *json, message));
+  if (use == MessageUse::kAnswer) TRY(require_fields(message_answer_fields(), *json, message));
   return message;
 }
 

@@ -32,6 +32,7 @@ HttpResponse answer_of(App& app, const ApiKey* key, const ApiResult<PreparedAnsw
     choices.push_back(choice_json(*answer));
   }
   HttpResponse response;
+  response.headers = prepared->headers;
   response.body = dump_json({{"object", "admission"}, {"admitted", true}, {"choices", std::move(choices)}});
   return response;
 }
@@ -51,6 +52,9 @@ extern const Endpoint endpoint_admission{
     .access = Access::kKey,
     .summary = "Says whether a completion or a chat would be served, and what it would take",
     .handle = ask,
+    .detail = "Nothing runs. A request that would be refused is refused here with the same error.",
+    .bodies = describe_either,
+    .refusals = kPromptErrors,
 };
 
 }  // namespace ferrox

@@ -4,22 +4,30 @@
 #include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
-#include "server/openai/endpoint_steps.h"
+#include "server/schema/describe.h"
+#include "server/schema/query.h"
 
 namespace ferrox {
 namespace {
 
-constexpr int64_t kShownNodes = 100;
-constexpr int64_t kMostNodes = 10'000;
+struct CacheQuery {
+  int64_t n_nodes = 100;
+};
+
+const Field<CacheQuery> kQuery[] = {
+    {"nodes", [](CacheQuery& q) -> int64_t& { return q.n_nodes; }, {0, 10'000}, "most parts of the tree to show"},
+};
+
+std::vector<FieldDescription> describe_query() { return describe_fields<CacheQuery>(kQuery); }
 
 awaitable<void> show(App& app, Exchange& exchange) {
-  const ApiResult<int64_t> n_nodes = query_number(exchange.request(), "nodes", kMostNodes, kShownNodes);
+  const ApiResult<CacheQuery> query = read_query<CacheQuery>(exchange.request().query, kQuery);
   HttpResponse response;
-  if (!n_nodes) {
-    response = error_response(n_nodes.error());
+  if (!query) {
+    response = error_response(query.error());
   } else {
     const std::string space = cache_space(app, exchange.request(), "");
-    const auto report = co_await app.ask_cache(App::CacheStep::kShow, static_cast<size_t>(*n_nodes));
+    const auto report = co_await app.ask_cache(App::CacheStep::kShow, static_cast<size_t>(query->n_nodes));
     response.body = dump_json(cache_json(report, app.engine().tier_stats(), space, app.engine().tokenizer()));
   }
   co_await exchange.respond(std::move(response));
@@ -31,8 +39,12 @@ extern const Endpoint endpoint_cache{
     .method = "GET",
     .path = "/v1/cache",
     .access = Access::kKey,
-    .summary = "Shows the cached prefixes, their bytes, hits and evictions; ?nodes=N for more of the tree",
+    .summary = "Shows the cached prefixes, their bytes, hits and evictions",
     .handle = show,
+    .detail =
+        "The tree, its pages and bytes of each kind, hits, evictions and pins; tiers: what host memory and disk "
+        "hold. Texts are shown of the caller's own prefixes.",
+    .query = describe_query,
 };
 
 }  // namespace ferrox

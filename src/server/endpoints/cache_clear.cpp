@@ -22,6 +22,7 @@ extern const Endpoint endpoint_cache_clear{
     .access = Access::kAdmin,
     .summary = "Forgets every cached prefix that no running request uses",
     .handle = clear,
+    .detail = "Answers as GET /v1/cache does.",
 };
 
 }  // namespace ferrox

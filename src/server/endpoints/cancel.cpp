@@ -3,33 +3,39 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_text.h"
+#include "server/openai/endpoint_steps.h"
 #include "server/request/ignored_header.h"
+#include "server/schema/body.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
 
+struct CancelRequest : FieldNotes {
+  std::string id;
+};
+
+const Field<CancelRequest> kFields[] = {
+    {"id",
+     [](CancelRequest& r) -> std::string& { return r.id; },
+     {1, 256},
+     "of a running request: as its answer or its x-request-id header carries it",
+     Presence::kRequired},
+};
+
+std::vector<BodyDescription> describe_bodies() {
+  return {one_table("CancelRequest", "which request ends", describe_fields<CancelRequest>(kFields))};
+}
+
 HttpResponse cancel_by_body(App& app, const HttpRequest& request) {
-  const auto json = parse_json(request.body);
-  if (!json) return error_response(invalid_request("", json.error().message));
-  const auto id = json->is_object() ? json->find("id") : json->end();
-  if (id == json->end() || !id->is_string()) {
-    return error_response(invalid_request("id", "id: expected the id of a running request"));
+  const auto read = read_body<CancelRequest>(request.body, kFields, unknown_fields(app));
+  if (!read) return error_response(read.error());
+  if (!app.running().cancel(read->id, request.caller)) {
+    return error_response({ErrorKind::kNotFound, "id: expected the id of a running request, found none of this name"});
   }
-  std::vector<std::string> ignored;
-  for (const auto& [name, value] : json->items()) {
-    if (name != "id") ignored.push_back(name);
-  }
-  if (!ignored.empty() && app.options().strict_fields) {
-    return error_response(invalid_request(
-        ignored.front(), ignored.front() + ": expected a field of this endpoint, found an unknown one"));
-  }
-  const bool found = app.running().cancel(id->get_ref<const std::string&>(), request.caller);
   HttpResponse response;
-  add_ignored_header(ignored, response.headers);
-  response.status = found ? 200 : 404;
-  response.body = found ? dump_json({{"id", *id}, {"cancelled", true}})
-                        : error_body(ApiError(404, "invalid_request_error", "not_found",
-                                              "id: expected the id of a running request, found none of this name"));
+  add_ignored_header(read->ignored, response.headers);
+  response.body = dump_json({{"id", read->id}, {"cancelled", true}});
   return response;
 }
 
@@ -46,6 +52,11 @@ extern const Endpoint endpoint_cancel{
     .access = Access::kKey,
     .summary = "Stops a running request",
     .handle = cancel,
+    .detail =
+        "The text so far is kept; its finish_reason is cancelled. An answer of another key is unknown to all but "
+        "admins.",
+    .bodies = describe_bodies,
+    .refusals = {ErrorKind::kNotFound},
 };
 
 }  // namespace ferrox

@@ -24,6 +24,10 @@ extern const Endpoint endpoint_chat_completions{
     .access = Access::kKey,
     .summary = "Answers a conversation, whole or streamed",
     .handle = chat,
+    .detail = "The conversation goes through the model's chat template. A stream ends with data: [DONE].",
+    .bodies = [] { return std::vector{describe_chat()}; },
+    .answer = AnswerKind::kJsonOrEvents,
+    .refusals = kAnswerErrors,
     .is_metered = true,
 };
 

@@ -23,6 +23,10 @@ extern const Endpoint endpoint_completions{
     .access = Access::kKey,
     .summary = "Continues prompts, whole or streamed",
     .handle = complete,
+    .detail = "Texts and token ids go to the model as they are. A stream ends with data: [DONE].",
+    .bodies = [] { return std::vector{describe_completion()}; },
+    .answer = AnswerKind::kJsonOrEvents,
+    .refusals = kAnswerErrors,
     .is_metered = true,
 };
 

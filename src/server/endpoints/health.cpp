@@ -10,7 +10,7 @@ namespace {
 awaitable<void> health(App& app, Exchange& exchange) {
   HttpResponse response;
   if (app.draining()) {
-    response = error_response(unavailable("draining", "server is draining", app.retry_after_s()));
+    response = error_response(unavailable(ErrorKind::kDraining, "server is draining", app.retry_after_s()));
   } else {
     const EngineStatus status = app.engine().status();
     response.body = dump_json({{"status", app.sleep().refuses() ? "sleeping" : "ok"},
@@ -28,6 +28,8 @@ extern const Endpoint endpoint_health{
     .access = Access::kPublic,
     .summary = "200 when requests are admitted, 503 while draining",
     .handle = health,
+    .detail = "Tells how many requests run and wait.",
+    .refusals = {ErrorKind::kDraining},
 };
 
 }  // namespace ferrox

@@ -14,7 +14,7 @@ awaitable<void> live(App& app, Exchange& exchange) {
   HttpResponse response;
   if (silence >= app.options().stall_limit) {
     response = error_response(unavailable(
-        "stalled", fmt::format("the engine has work and did none of it for {} ms", silence.count()), kRetryAfterS));
+        ErrorKind::kStalled, fmt::format("the engine has work and did none of it for {} ms", silence.count()), kRetryAfterS));
   } else {
     response.body = dump_json({{"status", "live"}, {"silence_ms", silence.count()}});
   }
@@ -29,6 +29,8 @@ extern const Endpoint endpoint_livez{
     .access = Access::kPublic,
     .summary = "200 while the engine gets on with its work, however slowly; 503 when it has stood still for a minute",
     .handle = live,
+    .detail = "A prompt that takes long is no silence. With an engine thread that fails the process ends.",
+    .refusals = {ErrorKind::kStalled},
 };
 
 }  // namespace ferrox

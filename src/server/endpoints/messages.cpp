@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/answer/answer.h"
+#include "server/anthropic/message_fields.h"
 #include "server/anthropic/message_steps.h"
 #include "server/anthropic/message_writer.h"
 #include "server/dialect.h"
@@ -36,6 +37,9 @@ extern const Endpoint endpoint_messages{
     .access = Access::kKey,
     .summary = "Answers a conversation as Anthropic's API does, whole or streamed",
     .handle = message,
+    .bodies = [] { return std::vector{describe_message(MessageUse::kAnswer)}; },
+    .answer = AnswerKind::kJsonOrEvents,
+    .refusals = kAnswerErrors,
     .is_metered = true,
 };
 

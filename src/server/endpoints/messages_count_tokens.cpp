@@ -1,4 +1,5 @@
 // POST /v1/messages/count_tokens: how long is the prompt of this conversation? Nothing runs.
+#include "server/anthropic/message_fields.h"
 #include "server/anthropic/message_steps.h"
 #include "server/dialect.h"
 #include "server/endpoint.h"
@@ -31,6 +32,9 @@ extern const Endpoint endpoint_messages_count_tokens{
     .access = Access::kKey,
     .summary = "Counts the prompt tokens of a message of Anthropic's dialect; nothing runs",
     .handle = count_tokens,
+    .detail = "Gives input_tokens.",
+    .bodies = [] { return std::vector{describe_message(MessageUse::kPromptLength)}; },
+    .refusals = {ErrorKind::kModelNotFound, ErrorKind::kUnsupported},
 };
 
 }  // namespace ferrox

@@ -38,6 +38,7 @@ extern const Endpoint endpoint_metrics{
     .access = Access::kKey,
     .summary = "Gauges, counters and histograms in Prometheus's text format",
     .handle = show_metrics,
+    .answer = AnswerKind::kText,
 };
 
 }  // namespace ferrox

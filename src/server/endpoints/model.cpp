@@ -25,6 +25,7 @@ extern const Endpoint endpoint_model{
     .access = Access::kKey,
     .summary = "Describes the loaded model",
     .handle = show_model,
+    .refusals = {ErrorKind::kModelNotFound},
 };
 
 }  // namespace ferrox

@@ -21,6 +21,7 @@ extern const Endpoint endpoint_models{
     .access = Access::kKey,
     .summary = "Lists the loaded model",
     .handle = list_models,
+    .detail = "The one model that is served, with its context length and parameters.",
 };
 
 }  // namespace ferrox

@@ -7,11 +7,26 @@
 #include "server/json_response.h"
 #include "server/openai/endpoint_steps.h"
 #include "server/pin_steps.h"
+#include "server/schema/describe.h"
+#include "server/schema/query.h"
 
 namespace ferrox {
 namespace {
 
-constexpr int64_t kLongestS = int64_t{60} * 60 * 24 * 365;
+constexpr int64_t kYearS = int64_t{60} * 60 * 24 * 365;
+
+struct PinQuery {
+  int64_t ttl_s = 0;
+};
+
+const Field<PinQuery> kQuery[] = {
+    {"ttl",
+     [](PinQuery& q) -> int64_t& { return q.ttl_s; },
+     {0, kYearS},
+     "seconds until the pin ends; 0: it stays until it is removed"},
+};
+
+std::vector<FieldDescription> describe_query() { return describe_fields<PinQuery>(kQuery); }
 
 ApiResult<Json> add(PrefixPins* pins, const CachedPrompt& prompt, int64_t ttl_s) {
   if (pins == nullptr) return no_prefix_cache();
@@ -22,20 +37,20 @@ ApiResult<Json> add(PrefixPins* pins, const CachedPrompt& prompt, int64_t ttl_s)
   return pin_json(*pin);
 }
 
-awaitable<ApiResult<Json>> answer(App& app, const HttpRequest& request) {
-  const ApiResult<int64_t> ttl_s = query_number(request, "ttl", kLongestS, 0);
-  if (!ttl_s) co_return ttl_s.error();
+awaitable<HttpResponse> answer(App& app, const HttpRequest& request) {
+  const ApiResult<PinQuery> query = read_query<PinQuery>(request.query, kQuery);
+  if (!query) co_return error_response(query.error());
   ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, request);
-  if (!prompt) co_return prompt.error();
-  auto use = [prompt = std::move(*prompt), ttl_s = *ttl_s](PrefixPins* pins) { return add(pins, prompt, ttl_s); };
+  if (!prompt) co_return error_response(prompt.error());
+  std::vector<HttpHeader> headers = std::move(prompt->headers);
+  auto use = [prompt = std::move(*prompt), ttl_s = query->ttl_s](PrefixPins* pins) { return add(pins, prompt, ttl_s); };
   auto added = co_await app.on_pins(std::move(use));
-  if (!added) co_return pins_stopped();
-  co_return std::move(*added);
+  if (!added) co_return error_response(pins_stopped());
+  co_return json_response(*added, std::move(headers));
 }
 
 awaitable<void> handle(App& app, Exchange& exchange) {
-  const ApiResult<Json> json = co_await answer(app, exchange.request());
-  HttpResponse response = json_response(json);
+  HttpResponse response = co_await answer(app, exchange.request());
   co_await exchange.respond(std::move(response));
 }
 
@@ -45,8 +60,15 @@ extern const Endpoint endpoint_pin_add{
     .method = "POST",
     .path = "/v1/cache/pins",
     .access = Access::kKey,
-    .summary = "Pins a prompt, given as a chat or a completion: cached, it gives way after all else; ?ttl=SECONDS",
+    .summary = "Pins a prompt, given as a chat or a completion: cached, it gives way after all else",
     .handle = handle,
+    .detail =
+        "Cached now or later, its whole pages give way after all others. Gives id, tokens, cached_tokens (what a "
+        "longer prompt goes on behind now) and expires_in. At most 64 for all keys together; they end with the "
+        "process.",
+    .bodies = describe_either,
+    .query = describe_query,
+    .refusals = kPromptErrors,
 };
 
 }  // namespace ferrox

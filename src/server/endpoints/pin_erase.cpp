@@ -23,7 +23,7 @@ awaitable<ApiResult<Json>> answer(App& app, const HttpRequest& request) {
   if (!removed) co_return pins_stopped();
   if (!*removed) co_return removed->error();
   if (!**removed) {
-    co_return ApiError(404, "invalid_request_error", "not_found",
+    co_return ApiError(ErrorKind::kNotFound,
                        fmt::format("pin: expected the id of one of yours, found '{}'", text.substr(0, kShownLetters)));
   }
   co_return Json{{"id", text}, {"object", "pin"}, {"deleted", true}};
@@ -43,6 +43,7 @@ extern const Endpoint endpoint_pin_erase{
     .access = Access::kKey,
     .summary = "Takes a pin away",
     .handle = handle,
+    .refusals = {ErrorKind::kNotFound, ErrorKind::kUnsupported, ErrorKind::kDraining},
 };
 
 }  // namespace ferrox

@@ -32,6 +32,7 @@ extern const Endpoint endpoint_pins{
     .access = Access::kKey,
     .summary = "Lists the caller's pinned prefixes",
     .handle = handle,
+    .refusals = {ErrorKind::kUnsupported, ErrorKind::kDraining},
 };
 
 }  // namespace ferrox

@@ -25,6 +25,7 @@ extern const Endpoint endpoint_readyz{
     .access = Access::kPublic,
     .summary = "200 when requests are admitted; 503 while the server drains, or sleeps by order",
     .handle = tell_readiness,
+    .refusals = {ErrorKind::kDraining, ErrorKind::kSleeping},
 };
 
 }  // namespace ferrox

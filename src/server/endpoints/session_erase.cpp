@@ -32,6 +32,7 @@ extern const Endpoint endpoint_session_erase{
     .access = Access::kKey,
     .summary = "Forgets a saved conversation",
     .handle = handle,
+    .refusals = kSessionErrors,
 };
 
 }  // namespace ferrox

@@ -11,20 +11,19 @@
 namespace ferrox {
 namespace {
 
-awaitable<ApiResult<Json>> save(App& app, const HttpRequest& request) {
+awaitable<HttpResponse> save(App& app, const HttpRequest& request) {
   ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, request);
-  if (!prompt) co_return prompt.error();
+  if (!prompt) co_return error_response(prompt.error());
   const size_t n_prompt = prompt->tokens.size();
   const auto saved = co_await save_session(app, std::move(prompt->space), std::move(prompt->tokens));
-  if (!saved) co_return saved.error();
+  if (!saved) co_return error_response(saved.error());
   Json json = session_json(*saved);
   json["prompt_tokens"] = n_prompt;
-  co_return json;
+  co_return json_response(json, std::move(prompt->headers));
 }
 
 awaitable<void> handle(App& app, Exchange& exchange) {
-  const ApiResult<Json> json = co_await save(app, exchange.request());
-  HttpResponse response = json_response(json);
+  HttpResponse response = co_await save(app, exchange.request());
   co_await exchange.respond(std::move(response));
 }
 
@@ -36,6 +35,9 @@ extern const Endpoint endpoint_session_save{
     .access = Access::kKey,
     .summary = "Saves what the cache holds of a conversation, given as a chat or a completion, and gives its id",
     .handle = handle,
+    .detail = "Gives id, tokens, bytes and prompt_tokens.",
+    .bodies = describe_either,
+    .refusals = kPromptErrors | kSessionErrors,
 };
 
 }  // namespace ferrox

@@ -35,6 +35,10 @@ extern const Endpoint endpoint_sessions{
     .access = Access::kKey,
     .summary = "Lists saved conversations, newest first, those of other models and damaged ones as well",
     .handle = handle,
+    .detail =
+        "Every file that counts against --kv-disk-bytes, with its state. Refused where there are several keys: an "
+        "id opens a conversation.",
+    .refusals = {ErrorKind::kUnsupported},
 };
 
 }  // namespace ferrox

@@ -3,27 +3,35 @@
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_response.h"
-#include "server/openai/endpoint_steps.h"
+#include "server/schema/describe.h"
+#include "server/schema/query.h"
 #include "server/sleep_steps.h"
 
 namespace ferrox {
 namespace {
 
-ApiResult<SleepLevel> asked_level(const HttpRequest& request) {
-  constexpr int64_t kDeepest = 2;
-  TRY_ASSIGN(const int64_t level, query_number(request, "level", kDeepest, 1));
-  if (level == 0) return invalid_request("level", "level: expected level=N with N from 1 to 2, found 'level=0'");
-  return static_cast<SleepLevel>(level);
-}
+struct SleepQuery {
+  int64_t level = 1;
+};
+
+const Field<SleepQuery> kQuery[] = {
+    {"level",
+     [](SleepQuery& q) -> int64_t& { return q.level; },
+     {1, 2},
+     "1: prefixes go to the tiers, as far as there are some; 2: what is in memory goes"},
+};
+
+std::vector<FieldDescription> describe_query() { return describe_fields<SleepQuery>(kQuery); }
 
 awaitable<ApiResult<Json>> fall_asleep(App& app, const HttpRequest& request) {
-  const ApiResult<SleepLevel> level = asked_level(request);
-  if (!level) co_return level.error();
-  if (app.draining()) co_return unavailable("draining", "server is draining", app.retry_after_s());
-  const bool is_asleep = co_await sleep_by_order(app, *level);
-  if (is_asleep) co_return Json{{"is_sleeping", true}, {"level", static_cast<int>(*level)}};
+  const ApiResult<SleepQuery> query = read_query<SleepQuery>(request.query, kQuery);
+  if (!query) co_return query.error();
+  const auto level = static_cast<SleepLevel>(query->level);
+  if (app.draining()) co_return unavailable(ErrorKind::kDraining, "server is draining", app.retry_after_s());
+  const bool is_asleep = co_await sleep_by_order(app, level);
+  if (is_asleep) co_return Json{{"is_sleeping", true}, {"level", static_cast<int>(level)}};
   co_return ApiError(
-      409, "invalid_request_error", "sleep_overtaken",
+      ErrorKind::kSleepOvertaken,
       "sleep: expected to be the last order, found another one, or a drain, that came before it was done");
 }
 
@@ -39,8 +47,10 @@ extern const Endpoint endpoint_sleep{
     .method = "POST",
     .path = "/sleep",
     .access = Access::kAdmin,
-    .summary = "Lets what runs end, gives memory back and refuses requests until POST /wake_up; ?level=2 drops all",
+    .summary = "Lets what runs end, gives memory back and refuses requests until POST /wake_up",
     .handle = sleep_now,
+    .query = describe_query,
+    .refusals = {ErrorKind::kDraining, ErrorKind::kSleepOvertaken},
 };
 
 }  // namespace ferrox

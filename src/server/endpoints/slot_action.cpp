@@ -10,10 +10,50 @@
 #include "server/http/exchange.h"
 #include "server/json_response.h"
 #include "server/openai/endpoint_steps.h"
+#include "server/request/ignored_header.h"
+#include "server/schema/body.h"
+#include "server/schema/describe.h"
+#include "server/schema/query.h"
 #include "server/session_steps.h"
 
 namespace ferrox {
 namespace {
+
+constexpr const char* kSave = "save";
+constexpr const char* kRestore = "restore";
+
+struct SlotQuery {
+  std::string action;
+};
+
+ApiResult<void> read_action(const Json& value, SlotQuery& query) {
+  if (value != kSave && value != kRestore) return wrong_value("action", "save or restore", value);
+  query.action = value.get<std::string>();
+  return {};
+}
+
+Json action_schema() { return one_of_words({kSave, kRestore}); }
+
+const Field<SlotQuery> kQuery[] = {
+    {"action", Structured<SlotQuery>{read_action, action_schema}, {}, "what is done", Presence::kRequired},
+};
+
+struct SlotRequest : FieldNotes {
+  std::string filename;
+};
+
+const Field<SlotRequest> kFields[] = {
+    {"filename",
+     [](SlotRequest& r) -> std::string& { return r.filename; },
+     {0, kSessionIdBytes.max},
+     "to restore: the id that saving gave; to save: none, since the server chooses it"},
+};
+
+std::vector<FieldDescription> describe_query() { return describe_fields<SlotQuery>(kQuery); }
+
+std::vector<BodyDescription> describe_bodies() {
+  return {one_table("SlotRequest", "which conversation is restored", describe_fields<SlotRequest>(kFields))};
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -25,26 +65,24 @@ ApiResult<size_t> slot_number(const std::string& text, size_t n_slots) {
   size_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && rest == text.data() + text.size() && number < n_slots) return number;
-  return ApiError(404, "invalid_request_error", "not_found",
+  return ApiError(ErrorKind::kNotFound,
                   fmt::format("slot: expected a number below {}, found '{}'", n_slots, text.substr(0, kShownLetters)));
 }
 
 /// The last conversation of a slot, when it is the caller's.
 ApiResult<SlotState> conversation_of(App& app, const HttpRequest& request, std::vector<SlotState> slots, size_t slot) {
   SlotState& state = slots[slot];
-  if (state.is_busy) return ApiError(409, "invalid_request_error", "slot_busy", fmt::format("slot {}: it runs", slot));
+  if (state.is_busy) return ApiError(ErrorKind::kSlotBusy, fmt::format("slot {}: it runs", slot));
   if (state.tokens.empty() || !is_callers_space(app, request, state.space)) {
-    return ApiError(404, "invalid_request_error", "not_found",
-                    fmt::format("slot {}: nothing of yours ran there", slot));
+    return ApiError(ErrorKind::kNotFound, fmt::format("slot {}: nothing of yours ran there", slot));
   }
   return std::move(state);
 }
 
-awaitable<ApiResult<Json>> save(App& app, const HttpRequest& request, size_t slot, std::vector<SlotState> slots) {
+awaitable<ApiResult<Json>> save(App& app, const HttpRequest& request, size_t slot, std::vector<SlotState> slots,
+                                std::string filename) {
   const auto start = Clock::now();
-  const ApiResult<std::string> named = read_one_text(request.body, "filename", nullptr);
-  if (!named) co_return named.error();
-  if (!named->empty()) {
+  if (!filename.empty()) {
     co_return invalid_request("filename",
                               "filename: expected none: the server chooses an id, which the answer carries");
   }
@@ -59,32 +97,39 @@ awaitable<ApiResult<Json>> save(App& app, const HttpRequest& request, size_t slo
                  {"timings", {{"save_ms", ms_since(start)}}}};
 }
 
-awaitable<ApiResult<Json>> restore(App& app, const HttpRequest& request, size_t slot) {
+awaitable<ApiResult<Json>> restore(App& app, const HttpRequest& request, size_t slot, std::string id) {
   const auto start = Clock::now();
-  const ApiResult<std::string> id = read_one_text(request.body, "filename", nullptr);
-  if (!id) co_return id.error();
-  const auto restored = co_await restore_session(app, cache_space(app, request, ""), "filename", *id);
+  const auto restored = co_await restore_session(app, cache_space(app, request, ""), "filename", id);
   if (!restored) co_return restored.error();
   co_return Json{{"id_slot", slot},
-                 {"filename", *id},
+                 {"filename", id},
                  {"n_restored", restored->n_tokens},
                  {"n_read", restored->size_bytes},
                  {"timings", {{"restore_ms", ms_since(start)}}}};
 }
 
-awaitable<ApiResult<Json>> act(App& app, const HttpRequest& request) {
+awaitable<HttpResponse> act(App& app, const HttpRequest& request) {
   std::vector<SlotState> slots = co_await app.on_waiter([&app] { return app.slots(); });
   const ApiResult<size_t> slot = slot_number(request.path_parameter, slots.size());
-  if (!slot) co_return slot.error();
-  if (request.query == "action=save") co_return co_await save(app, request, *slot, std::move(slots));
-  if (request.query == "action=restore") co_return co_await restore(app, request, *slot);
-  co_return invalid_request(
-      "action", fmt::format("action: expected save or restore, found '{}'", request.query.substr(0, kShownLetters)));
+  if (!slot) co_return error_response(slot.error());
+  const auto query = read_query<SlotQuery>(request.query, kQuery);
+  if (!query) co_return error_response(query.error());
+  const auto body = read_body<SlotRequest>(request.body, kFields, unknown_fields(app));
+  if (!body) co_return error_response(body.error());
+  std::string filename = body->filename;
+  ApiResult<Json> done = Json();
+  if (query->action == kSave) {
+    done = co_await save(app, request, *slot, std::move(slots), std::move(filename));
+  } else {
+    done = co_await restore(app, request, *slot, std::move(filename));
+  }
+  std::vector<HttpHeader> headers;
+  add_ignored_header(body->ignored, headers);
+  co_return json_response(done, std::move(headers));
 }
 
 awaitable<void> handle(App& app, Exchange& exchange) {
-  const ApiResult<Json> done = co_await act(app, exchange.request());
-  HttpResponse response = json_response(done);
+  HttpResponse response = co_await act(app, exchange.request());
   co_await exchange.respond(std::move(response));
 }
 
@@ -94,8 +139,12 @@ extern const Endpoint endpoint_slot_action{
     .method = "POST",
     .path = "/slots/{id}",
     .access = Access::kKey,
-    .summary = "Saves the conversation that ran last in a slot, or restores one: ?action=save or restore",
+    .summary = "Saves the conversation that ran last in a slot, or restores one",
     .handle = handle,
+    .detail = "Sessions, as clients of llama.cpp ask for them. The id is the slot's number.",
+    .bodies = describe_bodies,
+    .query = describe_query,
+    .refusals = kSessionErrors | ErrorSet{ErrorKind::kSlotBusy},
 };
 
 }  // namespace ferrox

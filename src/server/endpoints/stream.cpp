@@ -37,6 +37,9 @@ extern const Endpoint endpoint_stream{
     .access = Access::kKey,
     .summary = "Takes up a stream that was asked to be resumable, behind the event of Last-Event-ID",
     .handle = take_up,
+    .detail = "Without the header all of the stream is told. A later reader takes it over from an earlier one.",
+    .answer = AnswerKind::kEvents,
+    .refusals = {ErrorKind::kNotFound, ErrorKind::kEventsGone, ErrorKind::kStreamTakenOver},
 };
 
 }  // namespace ferrox

@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "server/http/request_head.h"
-#include "server/http/request_id.h"
 #include "server/http/socket_exchange.h"
 
 namespace ferrox {
@@ -102,10 +101,9 @@ awaitable<bool> Connection::serve_one() {
   {
     const auto [error, n_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
     if (error) {
-      HttpRequest unread;
-      unread.id = new_request_id();
+      HttpRequest partly_read = read_head(parser);
       std::string message = "http request: " + error.message();
-      co_return co_await refuse_transport(std::move(unread), status_of_read_error(error), std::move(message));
+      co_return co_await refuse_transport(std::move(partly_read), status_of_read_error(error), std::move(message));
     }
   }
   busy_ = true;

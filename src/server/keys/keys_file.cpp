@@ -5,7 +5,7 @@
 
 #include "base/hex.h"
 #include "server/keys/key_ring.h"
-#include "server/schema/field.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
@@ -14,13 +14,15 @@ constexpr double kMostRequests = 1e6;
 constexpr double kMostTokensPerMinute = 1e9;
 constexpr FieldRange kWeightRange{0.001, 1000};  // beyond a millionth of a share nobody is served
 
+constexpr FieldRange kNameBytes{1, 64};
+
 bool is_name_letter(char c) {
   const bool is_alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   return is_alphanumeric || c == '_' || c == '.' || c == '-';
 }
 
 ApiResult<void> read_name(const Json& value, ApiKey& key) {
-  TRY_ASSIGN(key.name, read_string("name", value, {1, 64}));
+  TRY_ASSIGN(key.name, read_string("name", value, kNameBytes));
   if (std::all_of(key.name.begin(), key.name.end(), is_name_letter)) return {};
   return wrong_value("name", "letters, digits, '_', '.' and '-'", value);
 }
@@ -38,10 +40,18 @@ ApiResult<void> read_weight(const Json& value, ApiKey& key) {
   return {};
 }
 
+Json name_schema() { return string_schema(kNameBytes); }
+Json sha256_schema() { return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}; }
+Json weight_schema() { return number_schema(kWeightRange); }
+
 const Field<ApiKey> kKeyFields[] = {
-    {"name", read_name, {}, "who it is, in messages and metrics; names the cached prefixes too"},
-    {"sha256", read_sha256, {}, "of the key"},
-    {"weight", read_weight, {}, "of its share of the engine"},
+    {"name",
+     Structured<ApiKey>{read_name, name_schema},
+     {},
+     "who it is, in messages and metrics; names the cached prefixes too",
+     Presence::kRequired},
+    {"sha256", Structured<ApiKey>{read_sha256, sha256_schema}, {}, "of the key", Presence::kRequired},
+    {"weight", Structured<ApiKey>{read_weight, weight_schema}, {}, "of its share of the engine"},
     {"max_requests",
      [](ApiKey& k) -> std::optional<int64_t>& { return k.max_requests; },
      {1, kMostRequests},
@@ -67,9 +77,7 @@ ApiResult<ApiKey> read_key(const Json& object) {
       return wrong_value(name.substr(0, kShownLetters), "a member that entries have (docs/http-api.md)", value);
     }
   }
-  for (const char* needed : {"name", "sha256"}) {
-    if (!object.contains(needed)) return invalid_request(needed, std::string(needed) + ": expected one, found none");
-  }
+  TRY(require_fields<ApiKey>(kKeyFields, object, key));
   return key;
 }
 

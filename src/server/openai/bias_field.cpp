@@ -65,4 +65,12 @@ ApiResult<void> read_logit_bias(const Json& value, GenerationParams& params) {
   return {};
 }
 
+Json logit_bias_schema() {
+  const Json bias = any_of({number_schema(kBias), {{"const", false}}});
+  const Json target = any_of({integer_schema(kTokenId), {{"type", "string"}}});
+  const Json pair = {{"type", "array"}, {"prefixItems", Json::array({target, bias})}, {"minItems", 2}, {"maxItems", 2}};
+  const Json by_name = {{"type", "object"}, {"additionalProperties", bias}, {"maxProperties", kMaxTokenList}};
+  return any_of({by_name, array_schema(pair, {0, static_cast<double>(kMaxTokenList)})});
+}
+
 }  // namespace ferrox

@@ -8,6 +8,7 @@
 
 #include "server/request/chat_prompt.h"
 #include "server/schema/field.h"
+#include "server/schema/json_schema.h"
 
 namespace ferrox {
 namespace {
@@ -75,6 +76,19 @@ ApiResult<void> check_messages(const Json& messages) {
   }
   for (size_t i = 0; i < messages.size(); ++i) TRY(check_message(fmt::format("messages[{}]", i), messages[i]));
   return {};
+}
+
+Json messages_schema() {
+  const Json text = {{"type", "string"}};
+  const Json part = object_schema({{"type", {{"const", "text"}}}, {"text", text}}, {"type", "text"});
+  const Json parts = {{"type", "array"}, {"items", part}};
+  const Json call = object_schema({{"function", object_schema({{"name", text}}, {"name"})}}, {"function"});
+  const Json calls = {{"type", "array"}, {"items", call}};
+  const std::vector<std::string> roles(kRoles.begin(), kRoles.end());
+  Json message = object_schema(
+      {{"role", one_of_words(roles)}, {"content", any_of({text, parts, {{"type", "null"}}})}, {"tool_calls", calls}},
+      {"role"});
+  return array_schema(std::move(message), {1, static_cast<double>(kMaxMessages)});
 }
 
 }  // namespace ferrox

@@ -7,6 +7,7 @@
 
 #include "server/openai/chat_messages.h"
 #include "server/openai/structured_fields.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 /// What the template gets from elsewhere: the conversation, and the vocabulary.
 constexpr std::array<std::string_view, 4> kGivenVariables = {"messages", "add_generation_prompt", "bos_token",
                                                              "eos_token"};
+
+constexpr FieldRange kEffortBytes{1, 32};
+
+Json template_variables_schema() { return {{"type", "object"}}; }
+
+Json reasoning_effort_schema() { return string_schema(kEffortBytes); }
 
 bool is_empty(const Json& value) { return value.is_array() && value.empty(); }
 
@@ -42,20 +49,30 @@ ApiResult<void> read_template_variables(const Json& value, ChatRequest& request)
 }
 
 ApiResult<void> read_reasoning_effort(const Json& value, ChatRequest& request) {
-  TRY_ASSIGN(const std::string effort, read_string("reasoning_effort", value, {1, 32}));
+  TRY_ASSIGN(const std::string effort, read_string("reasoning_effort", value, kEffortBytes));
   request.template_variables["reasoning_effort"] = effort;
   return {};
 }
 
 const Field<ChatRequest> kChatFields[] = {
-    {"messages", read_messages, {}, "the conversation: role and content, text or text parts"},
+    {"messages",
+     Structured<ChatRequest>{read_messages, messages_schema},
+     {},
+     "the conversation: role and content, text or text parts",
+     Presence::kRequired},
     {"logprobs", [](ChatRequest& c) -> bool& { return c.logprobs; }, {}, "tell each token's log-probability"},
     {"top_logprobs",
      [](ChatRequest& c) -> int32_t& { return c.top_logprobs; },
      {0, kMaxTopLogprobs},
      "and those of the N most likely; needs logprobs"},
-    {"chat_template_kwargs", read_template_variables, {}, "further variables of the chat template"},
-    {"reasoning_effort", read_reasoning_effort, {}, "a variable of the chat template"},
+    {"chat_template_kwargs",
+     Structured<ChatRequest>{read_template_variables, template_variables_schema},
+     {},
+     "further variables of the chat template"},
+    {"reasoning_effort",
+     Structured<ChatRequest>{read_reasoning_effort, reasoning_effort_schema},
+     {},
+     "a variable of the chat template"},
     {"tools", Refused{is_empty}, {}, "not served: tool calls"},
     {"tool_choice", Refused{chooses_nothing}, {}, "not served: tool calls"},
     {"functions", Refused{is_empty}, {}, "not served: tool calls"},
@@ -73,6 +90,11 @@ const Field<ChatRequest> kChatFields[] = {
 
 }  // namespace
 
+BodyDescription describe_chat() {
+  const FieldGroup own{"ChatFields", "what only chats have", describe_fields<ChatRequest>(kChatFields)};
+  return {"ChatRequest", {own, describe_generation()}};
+}
+
 ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown) {
   const auto json = parse_json(body);
   if (!json) return invalid_request("", json.error().message);
@@ -80,7 +102,6 @@ ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown) {
   ChatRequest& request = parsed.request;
   TRY(read_fields<ChatRequest>(*json, kChatFields, unknown, request));
   list_idle_options(*json, request);
-  if (request.messages.is_null()) return invalid_request("messages", "messages: expected an array, found none");
   if (request.top_logprobs > 0 && !request.logprobs) {
     return invalid_request("top_logprobs", "top_logprobs: expected logprobs to be true beside it");
   }

@@ -25,6 +25,8 @@ struct ParsedChat {
 /// Reads and checks a body. Any bytes may come; none crash.
 ApiResult<ParsedChat> parse_chat(std::string_view body, UnknownFields unknown);
 
+BodyDescription describe_chat();
+
 /// Renders the conversation, encodes it so that only the template writes control tokens, and lays out the choices.
 ApiResult<PreparedAnswer> prepare_chat(const ParsedChat& parsed, const Engine& engine);
 

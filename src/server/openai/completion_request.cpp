@@ -9,6 +9,7 @@
 #include "server/openai/structured_fields.h"
 #include "server/request/ignored_header.h"
 #include "server/schema/array_fields.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
@@ -45,17 +46,34 @@ ApiResult<void> read_prompts(const Json& value, CompletionRequest& request) {
   return {};
 }
 
+Json prompts_schema() {
+  const Json text = {{"type", "string"}};
+  const Json ids = {{"type", "array"}, {"items", integer_schema(kTokenId)}, {"minItems", 1}};
+  return any_of({text, ids, array_schema(any_of({text, ids}), {1, kMaxChoices})});
+}
+
+constexpr FieldRange kTopLogprobs{0, kMaxTopLogprobs};
+
 ApiResult<void> read_logprobs(const Json& value, CompletionRequest& request) {
   if (value.is_boolean() && !value.get<bool>()) return {};
-  TRY_ASSIGN(const int64_t n, read_integer("logprobs", value, {0, kMaxTopLogprobs}));
+  TRY_ASSIGN(const int64_t n, read_integer("logprobs", value, kTopLogprobs));
   request.request.sampling.n_logprobs = static_cast<int32_t>(n);
   return {};
 }
 
+Json logprobs_schema() { return any_of({integer_schema(kTopLogprobs), {{"const", false}}}); }
+
 const Field<CompletionRequest> kCompletionFields[] = {
-    {"prompt", read_prompts, {}, "a string, token ids, or an array of these: one answer each"},
+    {"prompt",
+     Structured<CompletionRequest>{read_prompts, prompts_schema},
+     {},
+     "a string, token ids, or an array of these: one answer each",
+     Presence::kRequired},
     {"echo", [](CompletionRequest& c) -> bool& { return c.echo; }, {}, "the prompt stands in front of the answer"},
-    {"logprobs", read_logprobs, {0, kMaxTopLogprobs}, "the token's log-probability and those of the N most likely"},
+    {"logprobs",
+     Structured<CompletionRequest>{read_logprobs, logprobs_schema},
+     {},
+     "the token's log-probability and those of the N most likely"},
     {"parse_special",
      [](CompletionRequest& c) -> bool& { return c.parse_special; },
      {},
@@ -112,6 +130,12 @@ ApiResult<std::string> echo_of(const Prompt& prompt, const Tokenizer& tokenizer)
 
 }  // namespace
 
+BodyDescription describe_completion() {
+  const FieldGroup own{"CompletionFields", "what only completions have",
+                       describe_fields<CompletionRequest>(kCompletionFields)};
+  return {"CompletionRequest", {own, describe_generation()}};
+}
+
 ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownFields unknown) {
   const auto json = parse_json(body);
   if (!json) return invalid_request("", json.error().message);
@@ -119,7 +143,6 @@ ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownField
   TRY(read_fields<CompletionRequest>(*json, kCompletionFields, unknown, parsed.request));
   list_idle_options(*json, parsed.request);
   TRY(check_candidates(parsed.request));
-  if (parsed.request.prompts.empty()) return invalid_request("prompt", "prompt: expected one, found none");
   if (parsed.request.echo && parsed.request.request.sampling.n_logprobs >= 0) {
     return unsupported("echo", "echo: log-probabilities of the prompt aren't served; leave echo or logprobs out");
   }

@@ -27,6 +27,8 @@ struct ParsedCompletion {
 /// Reads and checks a body. Any bytes may come; none crash.
 ApiResult<ParsedCompletion> parse_completion(std::string_view body, UnknownFields unknown);
 
+BodyDescription describe_completion();
+
 /// Encodes the prompts and lays out the choices.
 ApiResult<PreparedAnswer> prepare_completion(const ParsedCompletion& parsed, const Tokenizer& tokenizer);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <utility>
 
@@ -40,6 +39,8 @@ ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
   return prepare_completion(parsed, app.engine().tokenizer());
 }
 
+std::vector<BodyDescription> describe_either() { return {describe_chat(), describe_completion()}; }
+
 /// No coroutine: the frame of one would hold the lambda, which has no linkage.
 static awaitable<ApiResult<PreparedAnswer>> prepare_on_worker(App& app, const std::string& body) {
   return app.on_worker([&app, &body] { return prepare_either(app, body); });
@@ -53,21 +54,7 @@ awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& 
   }
   const GenerationRequest& one = prepared->requests.front();
   if (const auto valid = app.engine().ask_admission(one.prompt, 1); !valid) co_return app.submit_refusal(valid.error());
-  co_return CachedPrompt{cache_space(app, request, one.cache_space), one.prompt};
-}
-
-ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view name, int64_t most, int64_t absent) {
-  const std::string_view query = request.query;
-  if (query.empty()) return absent;
-  int64_t number = -1;
-  if (query.starts_with(name) && query.substr(name.size()).starts_with('=')) {
-    const std::string_view digits = query.substr(name.size() + 1);
-    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || rest != digits.data() + digits.size()) number = -1;
-  }
-  if (number >= 0 && number <= most) return number;
-  return invalid_request(std::string(name),
-                         fmt::format("{}: expected {}=N with N from 0 to {}, found '{}'", name, name, most, query));
+  co_return CachedPrompt{cache_space(app, request, one.cache_space), one.prompt, prepared->headers};
 }
 
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {

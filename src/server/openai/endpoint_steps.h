@@ -7,6 +7,7 @@
 #include "server/http/exchange.h"
 #include "server/openai/prepared_answer.h"
 #include "server/request/generation_params.h"
+#include "server/schema/description.h"
 
 namespace ferrox {
 
@@ -19,17 +20,18 @@ ApiResult<void> check_model(App& app, GenerationParams& params);
 /// Of a body of /v1/chat/completions when it has messages, else of one of /v1/completions. Safe from any thread.
 ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body);
 
+/// The bodies that prepare_either takes.
+std::vector<BodyDescription> describe_either();
+
 /// A prompt, and the namespace of its cached prefixes.
 struct CachedPrompt {
   std::string space;
   std::vector<int32_t> tokens;
+  std::vector<HttpHeader> headers;  ///< what of the body was ignored or adapted
 };
 
 /// The one prompt that a body (as prepare_either's) asks about. Refused as a request with it would be.
 awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request);
-
-/// N of the query "name=N", at most `most`; `absent` without a query.
-ApiResult<int64_t> query_number(const HttpRequest& request, std::string_view name, int64_t most, int64_t absent);
 
 /// `prepare` runs on a worker thread and must only read.
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);

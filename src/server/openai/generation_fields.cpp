@@ -1,8 +1,11 @@
 // Which fields do both completion endpoints take, in which ranges?
 #include "server/openai/generation_fields.h"
+
 #include "server/keys/api_key.h"
 #include "server/openai/structured_fields.h"
 #include "server/request/shared_fields.h"
+#include "server/schema/array_fields.h"
+#include "server/schema/describe.h"
 
 namespace ferrox {
 namespace {
@@ -15,21 +18,28 @@ constexpr FieldRange kHundred{0, 100};
 const Field<P> kFields[] = {
     {"model", [](P& p) -> std::string& { return p.model; }, {0, 1024}, "any name; the answer carries the real one"},
     {"stream", [](P& p) -> bool& { return p.stream; }, {}, "answer as server-sent events"},
-    {"stream_options", read_stream_options, {}, "{include_usage}: a last chunk with the usage"},
+    {"stream_options",
+     Structured<P>{read_stream_options, stream_options_schema},
+     {},
+     "{include_usage}: a last chunk with the usage"},
     {"n", [](P& p) -> int32_t& { return p.n; }, {1, kMaxChoices}, "choices; choice i samples with seed + i"},
     {"max_tokens",
-     [](const Json& v, P& p) { return read_max_tokens("max_tokens", v, p); },
+     Structured<P>{[](const Json& v, P& p) { return read_max_tokens("max_tokens", v, p); }, max_tokens_schema},
      {},
      "most tokens of an answer; -1: the rest of the context"},
     {"max_completion_tokens",
-     [](const Json& v, P& p) { return read_max_tokens("max_completion_tokens", v, p); },
+     Structured<P>{[](const Json& v, P& p) { return read_max_tokens("max_completion_tokens", v, p); },
+                   max_tokens_schema},
      {},
      "the same as max_tokens"},
-    {"n_predict", [](const Json& v, P& p) { return read_max_tokens("n_predict", v, p); }, {}, "the same as max_tokens"},
+    {"n_predict",
+     Structured<P>{[](const Json& v, P& p) { return read_max_tokens("n_predict", v, p); }, max_tokens_schema},
+     {},
+     "the same as max_tokens"},
     {"min_tokens", [](P& p) -> int64_t& { return p.request.sampling.min_tokens; }, kCount,
      "no end of generation before this many tokens"},
-    {"stop", read_stop, {}, "a string or up to 16 that end the answer"},
-    {"stop_token_ids", read_stop_token_ids, {}, "tokens that end the answer"},
+    {"stop", Structured<P>{read_stop, stop_schema}, {}, "a string or up to 16 that end the answer"},
+    {"stop_token_ids", Structured<P>{read_stop_token_ids, token_ids_schema}, {}, "tokens that end the answer"},
     {"include_stop_str_in_output",
      [](P& p) -> bool& { return p.request.include_stop; },
      {},
@@ -38,12 +48,15 @@ const Field<P> kFields[] = {
      [](P& p) -> bool& { return p.request.ignore_eos; },
      {},
      "go on past end-of-generation tokens, to the limit"},
-    {"seed", read_seed, {}, "of the random draws; absent or -1: a random one, told in the answer"},
+    {"seed",
+     Structured<P>{read_seed, seed_schema},
+     {},
+     "of the random draws; absent or -1: a random one, told in the answer"},
     {"priority",
      [](P& p) -> int32_t& { return p.request.priority; },
      {kFirstPriority, kLastPriority},
      "a lower number goes first; how low depends on the key"},
-    {"timeout", read_timeout, {}, "most seconds to wait for admission"},
+    {"timeout", Structured<P>{read_timeout, timeout_schema}, {}, "most seconds to wait for admission"},
     {"temperature", [](P& p) -> float& { return p.request.sampling.temperature; }, kHundred, "0: greedy"},
     {"dynatemp_range", [](P& p) -> float& { return p.request.sampling.dynatemp_range; }, kHundred,
      "temperature varies by this much with the entropy"},
@@ -71,19 +84,28 @@ const Field<P> kFields[] = {
      "repeats up to this length are free"},
     {"dry_penalty_last_n", [](P& p) -> int32_t& { return p.request.sampling.dry_penalty_last_n; }, kCountOrAll,
      "tokens that are searched for repeats; -1: all"},
-    {"dry_sequence_breakers", read_breakers, {}, "strings that a repeat doesn't reach across"},
+    {"dry_sequence_breakers",
+     Structured<P>{read_breakers, breakers_schema},
+     {},
+     "strings that a repeat doesn't reach across"},
     {"mirostat", [](P& p) -> int32_t& { return p.request.sampling.mirostat; }, {0, 2}, "0: off, or version 1 or 2"},
     {"mirostat_tau", [](P& p) -> float& { return p.request.sampling.mirostat_tau; }, kHundred, "target surprise"},
     {"mirostat_eta", [](P& p) -> float& { return p.request.sampling.mirostat_eta; }, kUnit, "learning rate"},
     {"min_keep", [](P& p) -> int32_t& { return p.request.sampling.min_keep; }, kCount, "fewest candidates to keep"},
-    {"samplers", read_samplers, {}, "the chain, in order"},
-    {"logit_bias", read_logit_bias, {}, "{token id or text: bias} or pairs; false bans"},
-    {"allowed_token_ids", read_allowed_token_ids, {}, "nothing else may be sampled"},
+    {"samplers", Structured<P>{read_samplers, samplers_schema}, {}, "the chain, in order"},
+    {"logit_bias",
+     Structured<P>{read_logit_bias, logit_bias_schema},
+     {},
+     "{token id or text: bias} or pairs; false bans"},
+    {"allowed_token_ids", Structured<P>{read_allowed_token_ids, token_ids_schema}, {}, "nothing else may be sampled"},
     {"post_sampling_probs",
      [](P& p) -> bool& { return p.request.sampling.post_sampling_logprobs; },
      {},
      "logprobs of the distribution after the samplers"},
-    {"response_format", read_response_format, {}, "text; constrained answers aren't served"},
+    {"response_format",
+     Structured<P>{read_response_format, response_format_schema},
+     {},
+     "text; constrained answers aren't served"},
     {"grammar", Refused{}, {}, "not served: constrained answers"},
     {"json_schema", Refused{}, {}, "not served: constrained answers"},
     {"structured_outputs", Refused{}, {}, "not served: constrained answers"},
@@ -103,12 +125,16 @@ const Field<P> kFields[] = {
      "false: compute all of the prompt, and leave nothing of it to others"},
     {"cache_salt",
      [](P& p) -> std::string& { return p.request.cache_space; },
-     {0, 64},
-     "share cached prefixes with requests of the same salt alone; up to 64 bytes"},
+     kSaltBytes,
+     "share cached prefixes with requests of the same salt alone"},
 };
 
 }  // namespace
 
 std::span<const Field<GenerationParams>> generation_fields() { return kFields; }
+
+FieldGroup describe_generation() {
+  return {"GenerationFields", "what completions and chats have in common", describe_fields(generation_fields())};
+}
 
 }  // namespace ferrox

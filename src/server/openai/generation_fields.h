@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/request/generation_params.h"
+#include "server/schema/description.h"
 
 namespace ferrox {
 
@@ -14,15 +15,18 @@ inline constexpr int32_t kMaxTopLogprobs = 20;
 
 /// Samplers, limits, stops, streaming.
 std::span<const Field<GenerationParams>> generation_fields();
+FieldGroup describe_generation();
 
-/// Reads the members of `body`: first `own`, then the shared table.
+/// Reads the members of `body`: first `own`, then the shared table. What `own` requires must be there.
 template <class T>
 ApiResult<void> read_fields(const Json& body, std::span<const Field<T>> own, UnknownFields unknown, T& params) {
-  return walk_fields(body, unknown, params, [&](const std::string& name, const Json& value) -> ApiResult<FieldUse> {
+  const auto read_one = [&](const std::string& name, const Json& value) -> ApiResult<FieldUse> {
     TRY_ASSIGN(const FieldUse use, read_field(own, name, value, params));
     if (use != FieldUse::kUnknown) return use;
     return read_field(generation_fields(), name, value, static_cast<GenerationParams&>(params));
-  });
+  };
+  TRY(walk_fields(body, unknown, params, read_one));
+  return require_fields(own, body, params);
 }
 
 /// The same of an object inside a body, by a table whose names are whole paths: "stream_options.include_usage".

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/request.h"
-#include "server/schema/field.h"
+#include "server/schema/body.h"
 
 namespace ferrox {
 
@@ -19,10 +19,7 @@ struct BiasEntry {
   float bias;
 };
 
-/// What happens to names that no table has?
-enum class UnknownFields { kListed, kRefused };
-
-struct GenerationParams {
+struct GenerationParams : FieldNotes {
   GenerationRequest request;     ///< without its prompt; sampling.seed is resolved later
   std::optional<uint64_t> seed;  ///< absent: a random one
   std::vector<BiasEntry> logit_bias;
@@ -30,33 +27,7 @@ struct GenerationParams {
   std::string model;
   bool stream = false;
   bool include_usage = false;  ///< a last chunk of a stream with the usage
-  UnknownFields unknown = UnknownFields::kListed;
-  std::vector<std::string> ignored;  ///< what had no effect, nested names with their path
 };
-
-/// Lists a name that no table has, or refuses it.
-inline ApiResult<void> pass_over(std::string name, GenerationParams& params) {
-  if (params.unknown == UnknownFields::kRefused) {
-    return invalid_request(name, name + ": expected a field of this endpoint, found an unknown one");
-  }
-  params.ignored.push_back(std::move(name));
-  return {};
-}
-
-/// Reads the members of `body` one by one. What had no effect is listed in `params.ignored`.
-/// `read_one(name, value)` gives an ApiResult<FieldUse>.
-template <class ReadOne>
-ApiResult<void> walk_fields(const Json& body, UnknownFields unknown, GenerationParams& params,
-                            const ReadOne& read_one) {
-  if (!body.is_object()) return wrong_value("body", "an object", body);
-  params.unknown = unknown;
-  for (const auto& [name, value] : body.items()) {
-    TRY_ASSIGN(const FieldUse use, read_one(name, value));
-    if (use == FieldUse::kUnknown) TRY(pass_over(name, params));
-    if (use == FieldUse::kIgnored) params.ignored.push_back(name);
-  }
-  return {};
-}
 
 /// Whether the same request gives the same text again: it names a seed, or nothing of it is left to chance.
 bool is_repeatable(const GenerationParams& params);

@@ -17,6 +17,10 @@ ApiResult<std::vector<std::string>> read_strings(const char* name, const Json& v
   return out;
 }
 
+Json strings_schema(size_t max, FieldRange bytes) {
+  return array_schema(string_schema(bytes), {0, static_cast<double>(max)});
+}
+
 ApiResult<std::vector<int32_t>> read_token_ids(const char* name, const Json& value) {
   if (!value.is_array() || value.size() > kMaxTokenList) {
     return wrong_value(name, fmt::format("an array of at most {} token ids", kMaxTokenList), value);
@@ -28,5 +32,7 @@ ApiResult<std::vector<int32_t>> read_token_ids(const char* name, const Json& val
   }
   return out;
 }
+
+Json token_ids_schema() { return array_schema(integer_schema(kTokenId), {0, static_cast<double>(kMaxTokenList)}); }
 
 }  // namespace ferrox

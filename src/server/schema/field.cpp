@@ -10,6 +10,7 @@ namespace {
 
 /// Values are shown in errors, but never at length.
 std::string shown(const Json& value) {
+  if (value.is_discarded()) return "none";
   if (value.is_array() || value.is_object()) return kind_of(value);
   constexpr size_t kMaxBytes = 60;
   std::string text = dump_json(value);
@@ -18,6 +19,19 @@ std::string shown(const Json& value) {
 }
 
 std::string range_text(FieldRange range) { return fmt::format("from {} to {}", range.min, range.max); }
+
+/// Exactly: a double of an integer beyond kMostExact may be its neighbour's. Nothing for what no range holds.
+std::optional<int64_t> whole_number(const Json& value) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    return number <= INT64_MAX ? std::optional(static_cast<int64_t>(number)) : std::nullopt;
+  }
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  if (number != std::floor(number) || std::abs(number) > kMostExact) return std::nullopt;
+  return static_cast<int64_t>(number);
+}
 
 bool within(double number, FieldRange range) { return number >= range.min && number <= range.max; }
 
@@ -32,13 +46,11 @@ ApiError refused_field(std::string_view name) {
 }
 
 ApiResult<int64_t> read_integer(std::string_view name, const Json& value, FieldRange range) {
-  const bool is_number = value.is_number();
-  const double number = is_number ? value.get<double>() : 0;
-  if (!is_number || number != std::floor(number) || !within(number, range)) {
+  const std::optional<int64_t> number = whole_number(value);
+  if (!number || *number < static_cast<int64_t>(range.min) || *number > static_cast<int64_t>(range.max)) {
     return wrong_value(name, "an integer " + range_text(range), value);
   }
-  // Every range lies within 2^53, where doubles hold integers exactly.
-  return static_cast<int64_t>(number);
+  return *number;
 }
 
 ApiResult<double> read_number(std::string_view name, const Json& value, FieldRange range) {

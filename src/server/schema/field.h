@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "server/api_error.h"
 #include "server/json_text.h"
+#include "server/schema/field_range.h"
 
 namespace ferrox {
 
@@ -22,31 +22,33 @@ struct Refused {
 /// Known and without effect here: accepted, and listed among the ignored fields.
 struct Inert {};
 
-/// Where a value goes, by its type: the place inside T, or a function that reads a structured value.
+/// Neither a number, a text nor a truth value: a function reads it, another one says in JSON Schema what that takes.
 template <class T>
-using FieldSlot =
-    std::variant<int32_t& (*)(T&), int64_t& (*)(T&), std::optional<int64_t>& (*)(T&), float& (*)(T&), bool& (*)(T&),
-                 std::string& (*)(T&), ApiResult<void> (*)(const Json&, T&), Refused, Inert>;
-
-/// Inclusive bounds of a number, or of a string's bytes.
-struct FieldRange {
-  double min = 0;
-  double max = std::numeric_limits<int32_t>::max();
+struct Structured {
+  ApiResult<void> (*read)(const Json& value, T& target);
+  Json (*shape)();
 };
 
-inline constexpr FieldRange kUnit{0, 1};
-inline constexpr FieldRange kCount{0, std::numeric_limits<int32_t>::max()};
-inline constexpr FieldRange kCountOrAll{-1, std::numeric_limits<int32_t>::max()};
+/// Where a value goes, by its type: the place inside T, or a structured value.
+template <class T>
+using FieldSlot = std::variant<int32_t& (*)(T&), int64_t& (*)(T&), std::optional<int64_t>& (*)(T&), float& (*)(T&),
+                               bool& (*)(T&), std::string& (*)(T&), Structured<T>, Refused, Inert>;
+
+enum class Presence { kOptional, kRequired };
 
 template <class T>
 struct Field {
   const char* name;
   FieldSlot<T> slot;
-  FieldRange range;
+  FieldRange range;  ///< of numbers, and of a text's bytes
   const char* doc;
+  Presence presence = Presence::kOptional;
 };
 
 enum class FieldUse { kTaken, kIgnored, kUnknown };
+
+/// What stands for a field that isn't there, in errors.
+inline Json absent_value() { return Json::value_t::discarded; }
 
 /// Each reads one value; errors are 400 and name field, expected range and value found. 3.0 is an integer, 3.5 isn't.
 ApiResult<int64_t> read_integer(std::string_view name, const Json& value, FieldRange range);
@@ -78,8 +80,8 @@ ApiResult<void> assign(const Field<T>& field, const Json& value, T& target) {
           TRY_ASSIGN(slot(target), read_boolean(field.name, value));
         } else if constexpr (std::is_same_v<Slot, std::string& (*)(T&)>) {
           TRY_ASSIGN(slot(target), read_string(field.name, value, field.range));
-        } else if constexpr (std::is_same_v<Slot, ApiResult<void> (*)(const Json&, T&)>) {
-          return slot(value, target);
+        } else if constexpr (std::is_same_v<Slot, Structured<T>>) {
+          return slot.read(value, target);
         } else if constexpr (std::is_same_v<Slot, Refused>) {
           if (slot.asks_nothing == nullptr || !slot.asks_nothing(value)) return refused_field(field.name);
         }
@@ -100,6 +102,17 @@ ApiResult<FieldUse> read_field(std::span<const Field<T>> table, std::string_view
     return std::holds_alternative<Inert>(field.slot) ? FieldUse::kIgnored : FieldUse::kTaken;
   }
   return FieldUse::kUnknown;
+}
+
+/// 400: what a required field of the table takes, when `object` hasn't it.
+template <class T>
+ApiResult<void> require_fields(std::span<const Field<T>> table, const Json& object, T& target) {
+  for (const Field<T>& field : table) {
+    if (field.presence != Presence::kRequired) continue;
+    const auto found = object.find(field.name);
+    if (found == object.end() || found->is_null()) TRY(field_detail::assign(field, absent_value(), target));
+  }
+  return {};
 }
 
 }  // namespace ferrox

@@ -27,7 +27,7 @@ ApiResult<bool> asks_resumable(App& app, const HttpRequest& request, Delivery de
   }
   if (app.draining() || app.streams().make_room()) return true;  // who drains says so itself
   return unavailable(
-      "streams_busy",
+      ErrorKind::kStreamsBusy,
       fmt::format("{}: expected fewer than {} streams that can be taken up, found as many", kResumable, most),
       app.retry_after_s());
 }

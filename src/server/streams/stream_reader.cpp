@@ -16,17 +16,17 @@ namespace {
 constexpr size_t kPieceBytes = 64 << 10;
 
 ApiError taken_over() {
-  return ApiError(409, "invalid_request_error", "stream_taken_over",
+  return ApiError(ErrorKind::kStreamTakenOver,
                   "stream: expected to be its only reader, found another one that came later");
 }
 
 ApiError no_such_stream() {
-  return ApiError(404, "invalid_request_error", "not_found",
+  return ApiError(ErrorKind::kNotFound,
                   "stream: expected one of yours that runs or has just ended, found none of this id");
 }
 
 ApiError events_gone(const EventWindow& window, uint64_t after) {
-  return ApiError(410, "invalid_request_error", "events_gone",
+  return ApiError(ErrorKind::kEventsGone,
                   fmt::format("last-event-id: events {} to {} are gone, {} to {} are still there", after + 1,
                               window.first() - 1, window.first(), window.last()));
 }

@@ -55,7 +55,7 @@ awaitable<void> run_stream(App& app, std::shared_ptr<HeldStream> stream, std::un
   generation.reset();
   if (!failure.empty()) {
     log().error("stream: {}", failure);
-    fail_stream(*stream, ApiError(500, "server_error", "internal_error", failure));
+    fail_stream(*stream, ApiError(ErrorKind::kInternal, failure));
   }
   stream->finish();
   if (!stream->refusal()) co_await stream->linger(app.streams().options().patience);
