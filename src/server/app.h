@@ -17,6 +17,7 @@
 #include "server/http/asio.h"
 #include "server/keys/key_ring.h"
 #include "server/keys/quota_ledger.h"
+#include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
@@ -32,7 +33,8 @@ class App {
         options_(options),
         keys_(std::move(keys)),
         executor_(std::move(executor)),
-        responses_(options.responses) {}
+        responses_(options.responses),
+        callers_(std::make_shared<CallerMetrics>(keys_)) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
@@ -42,6 +44,7 @@ class App {
   QuotaLedger& quotas() { return quotas_; }
   ResponseCache& responses() { return responses_; }
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
+  const std::shared_ptr<CallerMetrics>& callers() const { return callers_; }
 
   bool draining() const { return draining_; }
   void start_draining() { draining_ = true; }
@@ -104,6 +107,7 @@ class App {
   RunningRequests running_;
   QuotaLedger quotas_;
   ResponseCache responses_;
+  std::shared_ptr<CallerMetrics> callers_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   double mean_duration_s_ = 1;

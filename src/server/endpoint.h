@@ -20,7 +20,9 @@ struct Endpoint {
   Access access;
   const char* summary;  ///< one line for listings and documentation
   awaitable<void> (*handle)(App& app, Exchange& exchange);
-  bool is_metered = false;  ///< a key beyond its quota is refused before the body is read
+  bool is_metered = false;          ///< a key beyond its quota is refused before the body is read
+  bool is_probe = false;            ///< programs ask it again and again: its good answers are logged as details
+  const char* operation = nullptr;  ///< of a model, as OpenTelemetry names it: "chat", "text_completion"
 };
 
 /// Every endpoint, in name order, ended by nullptr.

@@ -18,6 +18,7 @@
 #include "server/http/descriptor_limit.h"
 #include "server/http/listener.h"
 #include "server/http/tls.h"
+#include "server/status_line.h"
 
 namespace ferrox {
 namespace {
@@ -52,6 +53,7 @@ struct Server::Impl {
       : options(std::move(given)),
         app(engine, options, std::move(keys), io.get_executor()),
         service(app),
+        status_lines(app),
         signals(io) {}
 
   void watch_signals();
@@ -63,6 +65,7 @@ struct Server::Impl {
   asio::io_context io{1};
   App app;
   EndpointService service;
+  StatusLines status_lines;
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
@@ -108,6 +111,7 @@ std::string Server::url() const {
 void Server::run() {
   if (impl_->options.handle_signals) impl_->watch_signals();
   impl_->listener->start();
+  asio::co_spawn(impl_->io, impl_->status_lines.run(), asio::detached);
   impl_->io.run();
 }
 
@@ -150,6 +154,7 @@ awaitable<void> Server::Impl::drain() {
   co_await wait_until_quiet(kLastWrites);
   listener->stop();
   listener->connections().close_all();
+  status_lines.stop();
   signals.cancel();
 }
 

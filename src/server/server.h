@@ -12,6 +12,8 @@
 #include "server/answer/response_cache.h"
 #include "server/http/limits.h"
 #include "server/keys/api_key.h"
+#include "telemetry/kv_event_publisher.h"
+#include "telemetry/span_exporter.h"
 
 namespace ferrox {
 
@@ -27,8 +29,12 @@ struct ServerOptions {
   bool strict_fields = false;                 ///< refuse unknown fields instead of listing them
   bool strict_model = false;                  ///< refuse other model names than the loaded one's
   bool vllm_metrics = false;                  ///< /metrics has vLLM's names besides this server's own
-  bool handle_signals = true;                 ///< SIGTERM and SIGINT drain; a second one exits at once
-  std::chrono::milliseconds drain_timeout{15'000};      ///< longest that running requests may go on after a signal
+  bool log_prompts = false;                   ///< without it, no line of the log has a word of what a client sent
+  int64_t status_steps = 200;                 ///< forward passes between two status lines of the log; 0: none
+  std::shared_ptr<SpanExporter> traces;       ///< where traces go; nullptr: nowhere
+  std::shared_ptr<KvEventPublisher> kv_events;      ///< the engine's observer, for the metrics; nullptr: there is none
+  bool handle_signals = true;                       ///< SIGTERM and SIGINT drain; a second one exits at once
+  std::chrono::milliseconds drain_timeout{15'000};  ///< longest that running requests may go on after a signal
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event
   ResponseCacheOptions responses;

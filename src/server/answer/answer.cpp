@@ -7,6 +7,7 @@
 #include "server/caller.h"
 #include "server/dialect.h"
 #include "server/generation.h"
+#include "server/record/summary_line.h"
 
 namespace ferrox {
 namespace {
@@ -143,6 +144,16 @@ std::optional<std::string> find_kept(ResponseCache& responses, const std::string
   return *kept;
 }
 
+/// What the model reads, special tokens and all. Bytes that make no text become U+FFFD.
+void log_prompts(App& app, const std::string& id, const std::vector<GenerationRequest>& requests) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i > 0 && requests[i].prompt == requests[i - 1].prompt) continue;
+    const auto text = app.engine().tokenizer().decode(requests[i].prompt, SpecialText::kShow);
+    log_request(spdlog::level::info, id, "prompt",
+                {{"tokens", static_cast<int64_t>(requests[i].prompt.size())}, {"prompt", text ? *text : ""}});
+  }
+}
+
 }  // namespace
 
 awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter& writer) {
@@ -152,6 +163,7 @@ awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, AnswerWriter
       co_return;
     }
   }
+  if (app.options().log_prompts) log_prompts(app, exchange.request().id, job.requests);
   const std::string key = key_of(app, exchange.request(), job);
   if (std::optional<std::string> kept = find_kept(app.responses(), key, job)) {
     std::string body = writer.repeated_body(*kept);

@@ -25,6 +25,7 @@ extern const Endpoint endpoint_chat_completions{
     .summary = "Answers a conversation, whole or streamed",
     .handle = chat,
     .is_metered = true,
+    .operation = "chat",
 };
 
 }  // namespace ferrox

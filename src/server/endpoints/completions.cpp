@@ -24,6 +24,7 @@ extern const Endpoint endpoint_completions{
     .summary = "Continues prompts, whole or streamed",
     .handle = complete,
     .is_metered = true,
+    .operation = "text_completion",
 };
 
 }  // namespace ferrox

@@ -26,6 +26,7 @@ extern const Endpoint endpoint_health{
     .access = Access::kPublic,
     .summary = "200 when requests are admitted, 503 while draining",
     .handle = health,
+    .is_probe = true,
 };
 
 }  // namespace ferrox

@@ -34,6 +34,7 @@ extern const Endpoint endpoint_messages{
     .summary = "Answers a conversation as Anthropic's API does, whole or streamed",
     .handle = message,
     .is_metered = true,
+    .operation = "chat",
 };
 
 }  // namespace ferrox

@@ -28,6 +28,13 @@ int status_of_read_error(const error_code& error) {
   return error.category() == http::make_error_code(http::error::bad_method).category() ? 400 : 0;
 }
 
+/// Of a head that can't be read.
+HttpRequest unknown_request() {
+  HttpRequest request;
+  request.id = new_request_id();
+  return request;
+}
+
 }  // namespace
 
 Connection::Connection(tcp::socket socket, asio::ssl::context* tls, HttpService& service, const HttpLimits& limits,
@@ -50,7 +57,7 @@ awaitable<void> Connection::run() {
     bool goes_on = co_await handshake();
     while (goes_on) goes_on = co_await serve_one();
   } catch (const std::exception& error) {
-    log().error("connection: {}", error.what());
+    log_fields(spdlog::level::err, "connection failed", {{"request_id", request_id_}, {"error", error.what()}});
   }
   busy_ = false;
   co_await stream_.finish(limits_.linger_timeout);
@@ -64,20 +71,23 @@ awaitable<bool> Connection::handshake() {
   co_return !error;
 }
 
-awaitable<bool> Connection::refuse_transport(int status, std::string message) {
-  if (status == 0) co_return false;
-  HttpResponse response = service_.transport_error(status, message);
-  co_return co_await refuse_unread(std::move(response));
+awaitable<bool> Connection::refuse_transport(HttpRequest request, int status, std::string message) {
+  if (status == 0) {
+    service_.finished(request, HttpOutcome{});
+    co_return false;
+  }
+  HttpResponse response = service_.transport_error(request, status, message);
+  co_return co_await refuse_unread(std::move(request), std::move(response));
 }
 
 /// Answers a request whose body wasn't read: the connection ends, after the client had time to see why.
-awaitable<bool> Connection::refuse_unread(HttpResponse response) {
-  HttpRequest request;
-  request.id = new_request_id();
+awaitable<bool> Connection::refuse_unread(HttpRequest request, HttpResponse response) {
   SocketExchangeOptions options;
   options.keep_alive = false;
   SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);
-  if (co_await exchange.respond(std::move(response))) co_await stream_.linger(limits_.linger_timeout);
+  const bool is_sent = co_await exchange.respond(std::move(response));
+  service_.finished(exchange.request(), exchange.outcome());
+  if (is_sent) co_await stream_.linger(limits_.linger_timeout);
   co_return false;
 }
 
@@ -103,12 +113,21 @@ awaitable<bool> Connection::serve_one() {
   stream_.expires_after(limits_.idle_timeout);
   {
     const auto [error, n_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
-    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http request: " + error.message());
+    const int status = status_of_read_error(error);
+    if (error && status == 0) co_return false;
+    if (error) {
+      HttpRequest unknown = unknown_request();
+      std::string message = "http request: " + error.message();
+      co_return co_await refuse_transport(std::move(unknown), status, std::move(message));
+    }
   }
   busy_ = true;
   fresh_ = false;
   HttpRequest request = read_head(parser);
-  if (auto fault = fault_of_head(parser, request)) co_return co_await refuse_transport(fault->status, fault->message);
+  request_id_ = request.id;
+  if (auto fault = fault_of_head(parser, request)) {
+    co_return co_await refuse_transport(std::move(request), fault->status, std::move(fault->message));
+  }
   SocketExchangeOptions options;
   options.http_version = parser.get().version();
   options.keep_alive = parser.get().keep_alive() && service_.keep_alive();
@@ -118,9 +137,12 @@ awaitable<bool> Connection::serve_one() {
   const size_t body_bytes = parser.content_length() ? *parser.content_length()
                             : parser.chunked()      ? limits_.max_body_bytes
                                                     : 0;
-  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(*refusal));
+  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(request), std::move(*refusal));
   const BodyReservation reservation(set_, body_bytes, limits_.max_bodies_bytes);
-  if (!reservation) co_return co_await refuse_transport(503, "too many large requests at once");
+  if (!reservation) {
+    std::string message = "too many large requests at once";
+    co_return co_await refuse_transport(std::move(request), 503, std::move(message));
+  }
   if (!refusal && body_bytes > 0) {
     if (equal_ignoring_case(request.header("expect"), "100-continue")) {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -128,7 +150,10 @@ awaitable<bool> Connection::serve_one() {
     }
     stream_.expires_after(limits_.body_timeout);
     const error_code error = co_await read_body(parser);
-    if (error) co_return co_await refuse_transport(status_of_read_error(error), "http body: " + error.message());
+    if (error) {
+      std::string message = "http body: " + error.message();
+      co_return co_await refuse_transport(std::move(request), status_of_read_error(error), std::move(message));
+    }
     request.body = std::move(parser.get().body());
   }
 
@@ -139,6 +164,7 @@ awaitable<bool> Connection::serve_one() {
     co_await service_.serve(exchange);
   }
   co_await exchange.stop_watch();
+  service_.finished(exchange.request(), exchange.outcome());
   co_return exchange.reusable();
 }
 

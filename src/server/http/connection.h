@@ -40,8 +40,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Reads and serves one request. False: the connection is finished.
   awaitable<bool> serve_one();
   awaitable<error_code> read_body(RequestParser& parser);
-  awaitable<bool> refuse_transport(int status, std::string message);
-  awaitable<bool> refuse_unread(HttpResponse response);
+  awaitable<bool> refuse_transport(HttpRequest request, int status, std::string message);
+  awaitable<bool> refuse_unread(HttpRequest request, HttpResponse response);
   awaitable<bool> handshake();
 
   HttpStream stream_;
@@ -49,6 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   HttpService& service_;
   const HttpLimits& limits_;
   ConnectionSet& set_;
+  std::string request_id_;  ///< of the last request
   bool busy_ = false;
   bool fresh_ = true;
 };

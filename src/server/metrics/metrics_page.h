@@ -1,11 +1,15 @@
 // What does GET /metrics show? This server's names, and vLLM's for what was made to scrape it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/engine_status.h"
 #include "server/answer/response_cache.h"
+#include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
+#include "telemetry/kv_event_queue.h"
+#include "telemetry/span_exporter.h"
 
 namespace ferrox {
 
@@ -15,6 +19,9 @@ struct MetricsSource {
   int32_t page_rows;     ///< positions of one page
   int64_t n_over_quota;  ///< requests beyond what their key may ask for
   ResponseCache::Stats responses;
+  const CallerMetrics& callers;
+  std::optional<KvEventStats> kv_events;    ///< absent: none are published
+  std::optional<SpanExporterStats> traces;  ///< absent: none are sent
 };
 
 /// ferrox_*.
