@@ -5,6 +5,7 @@ set -eu
 
 build="make git cmake ninja-build g++ ccache pkg-config python3 libboost1.81-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
   libcli11-dev libpcre2-dev libutf8proc-dev libedit-dev libssl-dev libxxhash-dev
+  libcurl4-openssl-dev libzmq3-dev cppzmq-dev
   libgtest-dev libgmock-dev"
 test="xz-utils"
 peers="ca-certificates python3-jinja2"

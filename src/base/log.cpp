@@ -1,46 +1,23 @@
 #include "base/log.h"
 
-#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
-#include <iterator>
 #include <memory>
+
+#include "base/log_line.h"
 
 namespace ferrox {
 namespace {
 
-/// The message with control characters escaped: what a file or a client spelled never steers the terminal, nor begins a
-/// line of its own.
-class EscapedMessage : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    bool after_c2 = false;  // U+0080..U+009F are C2 80..C2 9F in UTF-8
-    for (const char c : message.payload) {
-      const auto byte = static_cast<unsigned char>(c);
-      const bool is_control = byte < 0x20 || byte == 0x7F || (after_c2 && byte < 0xA0);
-      after_c2 = byte == 0xC2;
-      if (is_control) {
-        fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-      } else {
-        out.push_back(c);
-      }
-    }
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedMessage>(); }
-};
-
-std::unique_ptr<spdlog::formatter> line_formatter() {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<EscapedMessage>('*').set_pattern("%H:%M:%S.%e %^%l%$ %*");
-  return formatter;
-}
+LogFormat log_format = LogFormat::kText;
 
 }  // namespace
 
 spdlog::logger& log() {
   static const std::shared_ptr<spdlog::logger> logger = [] {
     auto made = std::make_shared<spdlog::logger>("ferrox", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-    made->set_formatter(line_formatter());
+    made->set_formatter(make_line_formatter(log_format));
     return made;
   }();
   return *logger;
@@ -54,6 +31,28 @@ Result<void> set_log_level(const std::string& name) {
   }
   log().set_level(level);
   return {};
+}
+
+void set_log_format(LogFormat format) {
+  log_format = format;
+  log().set_formatter(make_line_formatter(format));
+}
+
+Result<void> add_log_file(const std::string& path) {
+  try {
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    file->set_formatter(make_line_formatter(log_format));
+    log().sinks().push_back(std::move(file));
+  } catch (const spdlog::spdlog_ex& error) {
+    return make_error(ErrorCode::kIo, "log file: {}", error.what());
+  }
+  log().flush_on(spdlog::level::trace);  // each line as it is written: a crash loses none
+  return {};
+}
+
+void log_fields(spdlog::level::level_enum level, std::string_view message, const LogFields& fields) {
+  const LineFields of_line(fields);
+  log().log(level, spdlog::string_view_t(message.data(), message.size()));
 }
 
 }  // namespace ferrox

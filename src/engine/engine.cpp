@@ -84,6 +84,17 @@ Result<std::unique_ptr<PrefixArchive>> make_archive(const GgufFile* file, const 
   return std::make_unique<PrefixArchive>(*cache, std::move(opened));
 }
 
+/// Before anything is cached.
+Result<void> observe_cache(PrefixCache* cache, const EngineOptions& options) {
+  if (options.prefix_observer == nullptr) return {};
+  if (cache == nullptr) {
+    return make_error(ErrorCode::kInvalidArgument,
+                      "events of the prefix cache: expected paged storage with its prefix cache, found none");
+  }
+  cache->tree().observe(*options.prefix_observer);
+  return {};
+}
+
 /// Conversations beside the tiers' files.
 Result<std::unique_ptr<Sessions>> make_sessions(PrefixCache& cache, PrefixTiers& tiers, const EngineOptions& options,
                                                 int32_t n_vocab, EngineLoop& loop) {
@@ -131,6 +142,7 @@ struct Engine::Impl {
   uint64_t kv_bytes;
   int32_t page_rows;
   uint64_t scratch_bytes;
+  std::shared_ptr<PrefixObserver> prefix_observer;
   std::unique_ptr<EngineLoop> loop;    // last: it stops before what it uses goes away
   std::unique_ptr<Sessions> sessions;  // but for those who use the loop
 };
@@ -162,6 +174,7 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   const int32_t call_opener = find_call_opener(parts.chat_template->source(), *parts.tokenizer);
   PrefixTiers* const tiers = archive == nullptr ? nullptr : &archive->tiers();
   PrefixCache* const cache = prefix_cache_of(question, *memory);
+  TRY(observe_cache(cache, options));
   auto loop =
       std::make_unique<EngineLoop>(model, loop_vocabulary(*parts.tokenizer, model.shape().n_vocab), std::move(memory),
                                    loop_options(options, question, plan, call_opener), std::move(archive));
@@ -169,8 +182,9 @@ Result<std::unique_ptr<Engine>> Engine::assemble(EngineParts parts, const Engine
   if (disk_budget_bytes(options) > 0) {
     TRY_ASSIGN(sessions, make_sessions(*cache, *tiers, options, model.shape().n_vocab, *loop));
   }
-  auto impl = std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, page_rows,
-                                          question.scratch_bytes, std::move(loop), std::move(sessions)});
+  auto impl =
+      std::make_unique<Impl>(Impl{std::move(parts), plan.context_length, kv_bytes, page_rows, question.scratch_bytes,
+                                  options.prefix_observer, std::move(loop), std::move(sessions)});
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 

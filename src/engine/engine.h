@@ -15,6 +15,7 @@
 #include "engine/sessions.h"
 #include "engine/sleep_level.h"
 #include "gguf/gguf_file.h"
+#include "kv/prefix_observer.h"
 #include "kv/prefix_pins.h"
 #include "kv/prefix_report.h"
 #include "nn/model.h"
@@ -39,11 +40,12 @@ struct EngineOptions {
   DType k_type = DType::kF16;                ///< one of kKvTypes
   DType v_type = DType::kF16;
   int32_t page_rows = 32;
-  bool prefix_cache = true;    ///< free pages keep what was computed for requests that begin alike; paged storage alone
-  uint64_t kv_host_bytes = 0;  ///< memory for prefixes that the store has no room for
-  std::optional<std::filesystem::path> kv_disk = {};  ///< a folder that keeps them, over restarts as well
-  uint64_t kv_disk_bytes = kDefaultDiskBytes;         ///< most bytes of its files; 0: there is no folder
-  int32_t batch_rows = 512;                           ///< most rows of one step
+  bool prefix_cache = true;  ///< free pages keep what was computed for requests that begin alike; paged storage alone
+  std::shared_ptr<PrefixObserver> prefix_observer = {};  ///< hears of what the prefix cache holds; nullptr: nobody
+  uint64_t kv_host_bytes = 0;                            ///< memory for prefixes that the store has no room for
+  std::optional<std::filesystem::path> kv_disk = {};     ///< a folder that keeps them, over restarts as well
+  uint64_t kv_disk_bytes = kDefaultDiskBytes;            ///< most bytes of its files; 0: there is no folder
+  int32_t batch_rows = 512;                              ///< most rows of one step
   int32_t max_queue = 512;
   int64_t default_max_tokens = 2048;
   int64_t default_timeout_ms = 0;  ///< longest wait for admission; 0: no limit

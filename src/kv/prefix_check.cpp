@@ -12,6 +12,10 @@ void PrefixTree::check_node(const std::string& space, const PrefixNode& node,
   const Use use = use_of(node);
   CHECK(node.is_root() == node.tokens.empty(), "a node has tokens, a root has none");
   CHECK(node.start % page_rows_ == 0, "a node begins with a page");
+  const size_t n_hashes = observer_ == nullptr ? 0
+                          : node.is_root()     ? 1
+                                               : node.tokens.size() / static_cast<size_t>(page_rows_);
+  CHECK(node.hashes.size() == n_hashes, "whole pages have hashes while the tree is observed");
   for (const uint64_t pin : node.pins) {
     CHECK(node.parent->is_root() || std::ranges::find(node.parent->pins, pin) != node.parent->pins.end(),
           "a pin holds from the root on");

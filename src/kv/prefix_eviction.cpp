@@ -62,6 +62,10 @@ bool PrefixTree::drop_last_page(PrefixNode& node) {
     drop(node, kind, last);
     node.pages[kind].pop_back();
   }
+  if (node.hashes.size() > last) {
+    removed_.push_back(node.hashes.back());
+    node.hashes.pop_back();
+  }
   const int64_t n_left = static_cast<int64_t>(last) * page_rows_;
   while (!node.states.empty() && node.states.back().position > node.start + n_left) {
     drop_state(node, node.states.size() - 1);
@@ -96,8 +100,13 @@ void PrefixTree::evict(int kind, int64_t n) {
   const auto k = static_cast<size_t>(kind);
   CHECK(n >= 0 && n <= pool(k).n_idle(), "only what nobody holds is evicted");
   n_evicted_[k] += static_cast<uint64_t>(n);
-  if (k == n_kinds_) return evict_states(n);
-  return is_full(k) ? evict_full(k, n) : evict_window(k, n);
+  evict_pages(k, n);
+  tell_removed();
+}
+
+void PrefixTree::evict_pages(size_t kind, int64_t n) {
+  if (kind == n_kinds_) return evict_states(n);
+  return is_full(kind) ? evict_full(kind, n) : evict_window(kind, n);
 }
 
 void PrefixTree::evict_full(size_t kind, int64_t n) {
@@ -151,13 +160,13 @@ void PrefixTree::evict_states(int64_t n) {
 }
 
 void PrefixTree::clear() {
-  for (size_t kind = 0; kind < terms_->windows.size(); ++kind) {
-    const uint64_t n_before = n_evicted_[kind];
-    evict(static_cast<int>(kind), pool(kind).n_idle());
-    n_evicted_[kind] = n_before;
-  }
+  const bool had_nodes = n_nodes_ > 0;
+  for (size_t kind = 0; kind < terms_->windows.size(); ++kind) evict_pages(kind, pool(kind).n_idle());
   evicted_.clear();
   was_evicted_.clear();
+  if (observer_ == nullptr || n_nodes_ > 0) return tell_removed();
+  removed_.clear();
+  if (had_nodes) observer_->cleared();
 }
 
 }  // namespace ferrox

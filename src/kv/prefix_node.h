@@ -53,6 +53,7 @@ struct PrefixNode {
   std::vector<std::vector<int32_t>> pages;  ///< [attention kind][page]; kNoPage: not kept
   std::vector<int64_t> n_live;              ///< pages of each attention kind that are kept
   std::vector<StateSnapshot> states;        ///< by position, which lies in (start, end]
+  std::vector<uint64_t> hashes;             ///< while the tree is observed: of each whole page; a root's own one
   std::set<PrefixNode*, ByFirstPage> children;
   std::vector<uint64_t> pins;  ///< ids of those that hold all of it
   uint64_t last_use = 0;

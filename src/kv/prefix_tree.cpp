@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "kv/kv_layout.h"
+#include "kv/page_hash.h"
 
 namespace ferrox {
 PrefixTree::PrefixTree(PageGroups& groups, const KvTerms& terms)
@@ -29,6 +30,7 @@ PrefixNode& PrefixTree::root_of(std::string_view space) {
   const auto found = roots_.find(space);
   if (found != roots_.end()) return *found->second;
   auto root = std::make_unique<PrefixNode>(nullptr, n_kinds_, page_rows_);
+  if (observer_ != nullptr) root->hashes = {root_hash(space)};
   return *roots_.emplace(std::string(space), std::move(root)).first->second;
 }
 
@@ -250,6 +252,10 @@ PrefixNode& PrefixTree::split(PrefixNode& node, int64_t n_tokens) {
     prefix.n_live[kind] = std::ranges::count_if(prefix.pages[kind], [](int32_t page) { return page != kNoPage; });
     node.n_live[kind] -= prefix.n_live[kind];
   }
+  if (observer_ != nullptr) {
+    prefix.hashes.assign(node.hashes.begin(), node.hashes.begin() + page_cut);
+    node.hashes.erase(node.hashes.begin(), node.hashes.begin() + page_cut);
+  }
   node.start += n_tokens;
   const auto first_after =
       std::ranges::find_if(node.states, [&](const StateSnapshot& state) { return state.position > node.start; });
@@ -316,7 +322,9 @@ PrefixTree::Insertion PrefixTree::insert(std::string_view space, std::span<const
   done.n_taken.assign(n_kinds_, 0);
   PrefixNode& last = insert_rows(space, tokens, pages, done);
   if (state != kNoPage) done.took_state = insert_state(last, static_cast<int64_t>(tokens.size()), state);
+  if (observer_ != nullptr) tell_stored(space, last);
   if (!has_full_) trim(&last);
+  tell_removed();
   return done;
 }
 

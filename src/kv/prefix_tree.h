@@ -26,6 +26,7 @@
 #include "kv/kv_terms.h"
 #include "kv/page_groups.h"
 #include "kv/prefix_node.h"
+#include "kv/prefix_observer.h"
 
 namespace ferrox {
 
@@ -60,6 +61,9 @@ class PrefixTree {
   ~PrefixTree();
   PrefixTree(const PrefixTree&) = delete;
   PrefixTree& operator=(const PrefixTree&) = delete;
+
+  /// From now on `observer`, which outlives the tree, hears of every page. CHECKs that there is none yet.
+  void observe(PrefixObserver& observer);
 
   /// What of `tokens` a request can go on behind, at most `limit` tokens. Changes nothing. `space`: the namespace; what
   /// is cached in one isn't seen from another.
@@ -162,10 +166,13 @@ class PrefixTree {
   bool drop_last_page(PrefixNode& node);
   void remove_leaf(PrefixNode& node);
   void trim(PrefixNode* leaf);
+  void evict_pages(size_t kind, int64_t n);
   void evict_full(size_t kind, int64_t n);
   void evict_window(size_t kind, int64_t n);
   void evict_states(int64_t n);
   static uint64_t hash_of(std::string_view space, std::span<const int32_t> tokens);
+  void tell_stored(std::string_view space, PrefixNode& node);
+  void tell_removed();
   void remember_evicted(const PrefixNode& node, int64_t n_tokens);
   void check_node(const std::string& space, const PrefixNode& node,
                   std::vector<std::unordered_set<int32_t>>& seen) const;
@@ -184,7 +191,9 @@ class PrefixTree {
   uint64_t n_nodes_ = 0;
   uint64_t n_tokens_ = 0;
   std::vector<uint64_t> n_evicted_;
-  std::deque<uint64_t> evicted_;  ///< hashes of the last starts that were evicted, first page by first page
+  PrefixObserver* observer_ = nullptr;  ///< nullptr: pages have no hashes
+  std::vector<uint64_t> removed_;       ///< hashes of pages that went, and that it hasn't heard of
+  std::deque<uint64_t> evicted_;        ///< hashes of the last starts that were evicted, first page by first page
   std::unordered_multiset<uint64_t> was_evicted_;
 };
 

@@ -114,6 +114,7 @@ HttpResponse error_response(const ApiError& error) {
   HttpResponse response;
   response.status = error.status;
   response.body = error_body(error);
+  response.error_code = error.code;
   if (error.retry_after_s) response.headers.push_back({"retry-after", std::to_string(*error.retry_after_s)});
   if (error.status == 401) response.headers.push_back({"www-authenticate", "Bearer"});
   return response;

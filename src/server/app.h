@@ -18,6 +18,7 @@
 #include "server/http/asio.h"
 #include "server/keys/key_ring.h"
 #include "server/keys/quota_ledger.h"
+#include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
 #include "server/running_requests.h"
 #include "server/server.h"
@@ -48,7 +49,8 @@ class App {
         keys_(std::move(keys)),
         executor_(std::move(executor)),
         responses_(options.responses),
-        streams_(executor_, options.streams) {}
+        streams_(executor_, options.streams),
+        callers_(std::make_shared<CallerMetrics>(keys_)) {}
 
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
@@ -59,6 +61,7 @@ class App {
   ResponseCache& responses() { return responses_; }
   HeldStreams& streams() { return streams_; }
   const std::shared_ptr<RequestMetrics>& metrics() const { return metrics_; }
+  const std::shared_ptr<CallerMetrics>& callers() const { return callers_; }
 
   bool draining() const { return draining_; }
   /// No request is admitted any more.
@@ -143,6 +146,7 @@ class App {
   QuotaLedger quotas_;
   ResponseCache responses_;
   HeldStreams streams_;
+  std::shared_ptr<CallerMetrics> callers_;
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   bool draining_ = false;
   SleepState sleep_{std::chrono::steady_clock::now()};

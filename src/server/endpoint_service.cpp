@@ -1,10 +1,15 @@
 // Who is refused, and what happens when a handler fails?
 #include "server/endpoint_service.h"
 
-#include "base/log.h"
+#include <boost/core/demangle.hpp>
+
+#include <algorithm>
+#include <typeinfo>
+
 #include "server/access.h"
 #include "server/dialect.h"
 #include "server/endpoint.h"
+#include "server/record/summary_line.h"
 #include "server/router.h"
 #include "server/streams/stream_reader.h"
 
@@ -21,8 +26,9 @@ HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
 }  // namespace
 
 std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
-  if (const auto error = check_caller(head)) return refusal(head, *error);
   const Route route = find_route(all_endpoint, head.method, head.path);
+  head.record = open_record(head, route.endpoint);
+  if (const auto error = check_caller(head)) return refusal(head, *error);
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
   if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
   if (route.endpoint->is_metered && !is_resume(head)) {
@@ -34,26 +40,53 @@ std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
 }
 
 awaitable<void> EndpointService::serve(Exchange& exchange) {
-  log().debug("request {}: {} {}", exchange.request().id, exchange.request().method, exchange.request().path);
+  const HttpRequest& request = exchange.request();
+  log_request(spdlog::level::debug, request.id, "begun", {{"method", request.method}, {"path", request.path}});
   std::string failure;
+  std::string kind;
   try {
-    const Route route = find_route(all_endpoint, exchange.request().method, exchange.request().path);
-    if (route.endpoint->is_metered && is_resume(exchange.request())) {
+    const Endpoint& endpoint = *request.record->endpoint;
+    if (endpoint.is_metered && is_resume(request)) {
       co_await resume_by_header(app_, exchange);
     } else {
-      co_await route.endpoint->handle(app_, exchange);
+      co_await endpoint.handle(app_, exchange);
     }
   } catch (const std::exception& error) {
     failure = error.what();
+    kind = boost::core::demangle(typeid(error).name());
   }
-  if (failure.empty()) co_return;
-  log().error("request {}: {}", exchange.request().id, failure);
-  HttpResponse response = refusal(exchange.request(), ApiError(ErrorKind::kInternal, failure));
+  if (kind.empty()) co_return;
+  // A library's message may quote what the client sent.
+  const std::string& told = app_.options().log_prompts ? failure : kind;
+  log_request(spdlog::level::err, request.id, "the handler failed", {{"exception", told}});
+  HttpResponse response = refusal(request, ApiError(ErrorKind::kInternal, failure));
   if (!exchange.answered()) co_await exchange.respond(std::move(response));
 }
 
 HttpResponse EndpointService::transport_error(const HttpRequest& head, int status, const std::string& message) const {
   return refusal(head, transport_refusal(status, message));
+}
+
+void EndpointService::finished(const HttpRequest& request, const HttpOutcome& outcome) {
+  log_summary(request, outcome);
+  RequestRecord* const record = request.record.get();
+  if (record == nullptr || record->trace == nullptr) return;
+  record->trace->finish(request, outcome, record->endpoint, app_.engine().model_id());
+}
+
+/// With a trace where traces go somewhere, unless the caller doesn't record it. What probes ask is in none.
+std::shared_ptr<RequestRecord> EndpointService::open_record(const HttpRequest& head, const Endpoint* endpoint) const {
+  auto record = std::make_shared<RequestRecord>();
+  record->endpoint = endpoint;
+  if (app_.options().traces == nullptr || (endpoint != nullptr && endpoint->is_probe)) return record;
+  const auto n_parents = std::ranges::count_if(
+      head.headers, [](const HttpHeader& header) { return equal_ignoring_case(header.name, "traceparent"); });
+  std::optional<TraceContext> caller;
+  if (n_parents == 1) caller = parse_traceparent(head.header("traceparent"));
+  if (caller && !caller->is_sampled) return record;
+  if (caller && is_trace_state(head.header("tracestate"))) caller->trace_state = head.header("tracestate");
+  record->trace = std::make_unique<RequestTrace>(app_.options().traces, caller.value_or(TraceContext()));
+  return record;
 }
 
 /// Without keys anyone who reaches the port may call, so pages of other sites must not reach it.

@@ -1,10 +1,12 @@
 // How are completions started, followed and ended?
 #include "server/generation.h"
 
+#include <numeric>
 #include <utility>
 
-#include "base/log.h"
 #include "server/app.h"
+#include "server/record/request_record.h"
+#include "server/record/summary_line.h"
 
 namespace ferrox {
 namespace {
@@ -13,21 +15,23 @@ bool is_last(const Event& event) {
   return std::holds_alternative<DoneEvent>(event) || std::holds_alternative<Error>(event);
 }
 
-/// As usage counts them: choices of one prompt are neighbours, and it is computed once.
-int64_t prompt_tokens(const std::vector<GenerationRequest>& requests) {
-  size_t n_tokens = 0;
+/// Prompt tokens that each choice brings, as usage counts them: choices of one prompt are neighbours, and the first of
+/// them has it computed.
+std::vector<int64_t> prompt_tokens(const std::vector<GenerationRequest>& requests) {
+  std::vector<int64_t> n_tokens;
   for (size_t i = 0; i < requests.size(); ++i) {
-    if (i == 0 || requests[i].prompt != requests[i - 1].prompt) n_tokens += requests[i].prompt.size();
+    const bool leads = i == 0 || requests[i].prompt != requests[i - 1].prompt;
+    n_tokens.push_back(leads ? static_cast<int64_t>(requests[i].prompt.size()) : 0);
   }
-  return static_cast<int64_t>(n_tokens);
+  return n_tokens;
 }
 
 }  // namespace
 
-Generation::Generation(App& app, std::string id, const ApiKey* caller, std::function<void()> on_overflow)
-    : app_(app), id_(std::move(id)), caller_(caller) {
+Generation::Generation(App& app, const HttpRequest& request, std::function<void()> on_overflow)
+    : app_(app), id_(request.id), caller_(request.caller), record_(request.record) {
   const auto overflow = [this, told = std::move(on_overflow)] {
-    log().info("request {}: the client reads too slowly, cancelled", id_);
+    log_request(spdlog::level::info, id_, "cancelled: the client reads too slowly");
     cancel();
     told();
   };
@@ -48,17 +52,23 @@ ApiResult<void> Generation::submit(std::vector<GenerationRequest> requests) {
   if (const auto refusal = app_.unready()) return *refusal;
   app_.sleep().note_activity(start_);
   if (const auto refusal = app_.quota_refusal(caller(), requests.size())) return *refusal;
-  const int64_t n_prompt = prompt_tokens(requests);
+  const std::vector<int64_t> n_prompt = prompt_tokens(requests);
+  CallerCounts* const counts = caller() == nullptr ? nullptr : app_.callers()->find(caller()->name);
   std::vector<NewRequest> all;
   for (GenerationRequest& request : requests) {
-    all.push_back({std::move(request), app_.metrics()->follow(mailbox_->sink(all.size()))});
+    const size_t i = all.size();
+    EventSink sink = app_.metrics()->follow(mailbox_->sink(i));
+    sink = app_.callers()->follow(counts, n_prompt[i] > 0, std::move(sink));
+    sink = record_->follow(n_prompt[i], std::move(sink));
+    all.push_back({std::move(request), std::move(sink)});
   }
   const auto ids = app_.engine().submit_all(std::move(all));
   if (!ids) return app_.submit_refusal(ids.error());
+  if (counts != nullptr) counts->n_requests.fetch_add(1, std::memory_order_relaxed);
   for (const RequestId id : *ids) choices_.push_back({id});
   n_running_ = ids->size();
   app_.quotas().open(caller(), static_cast<int64_t>(n_running_), std::chrono::steady_clock::now());
-  app_.quotas().charge(caller(), n_prompt, std::chrono::steady_clock::now());
+  app_.quotas().charge(caller(), std::reduce(n_prompt.begin(), n_prompt.end()), std::chrono::steady_clock::now());
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "server/api_error.h"
 #include "server/event_mailbox.h"
+#include "server/http/message.h"
 
 namespace ferrox {
 
@@ -19,9 +20,9 @@ struct ApiKey;
 /// cancelled by the destructor.
 class Generation {
  public:
-  /// `id` is the one that clients know, `caller` (nullptr: there are no keys) whose quota is charged. on_overflow is
-  /// called once, when more events wait than may, and all was cancelled.
-  Generation(App& app, std::string id, const ApiKey* caller, std::function<void()> on_overflow);
+  /// Known to clients by the request's id, charged to its caller, told of in its record. on_overflow is called once,
+  /// when more events wait than may, and all was cancelled.
+  Generation(App& app, const HttpRequest& request, std::function<void()> on_overflow);
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
@@ -53,7 +54,8 @@ class Generation {
 
   App& app_;
   const std::string id_;
-  const ApiKey* const caller_;
+  const ApiKey* const caller_;  ///< nullptr: there are no keys
+  const std::shared_ptr<RequestRecord> record_;
   std::shared_ptr<EventMailbox> mailbox_;
   std::vector<Choice> choices_;
   size_t n_running_ = 0;

@@ -19,6 +19,7 @@
 #include "server/http/listener.h"
 #include "server/http/tls.h"
 #include "server/sleep_steps.h"
+#include "server/status_line.h"
 
 namespace ferrox {
 namespace {
@@ -53,6 +54,7 @@ struct Server::Impl {
       : options(std::move(given)),
         app(engine, options, std::move(keys), io.get_executor()),
         service(app),
+        status_lines(app),
         signals(io) {}
 
   void watch_signals();
@@ -66,6 +68,7 @@ struct Server::Impl {
   asio::io_context io{1};
   App app;
   EndpointService service;
+  StatusLines status_lines;
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<Listener> listener;
   asio::signal_set signals;
@@ -121,6 +124,7 @@ Server::Ended Server::run() {
   const auto idle = impl_->options.sleep_idle;
   if (idle.count() > 0) asio::co_spawn(impl_->io, doze_when_idle(impl_->app, idle, impl_->idle_timer), asio::detached);
   impl_->listener->start();
+  asio::co_spawn(impl_->io, impl_->status_lines.run(), asio::detached);
   impl_->io.run();
   return impl_->is_hanging ? Ended::kDiskHangs : Ended::kDrained;
 }
@@ -165,6 +169,7 @@ awaitable<void> Server::Impl::drain() {
   listener->stop();
   listener->connections().close_all();
   app.streams().let_go_all();
+  status_lines.stop();
   signals.cancel();
   if (app.n_on_disk() > 0) leave_hanging_work();
 }

@@ -13,6 +13,8 @@
 #include "server/http/limits.h"
 #include "server/keys/api_key.h"
 #include "server/streams/held_streams.h"
+#include "telemetry/kv_event_publisher.h"
+#include "telemetry/span_exporter.h"
 
 namespace ferrox {
 
@@ -28,8 +30,12 @@ struct ServerOptions {
   bool strict_fields = false;                 ///< refuse unknown fields instead of listing them
   bool strict_model = false;                  ///< refuse other model names than the loaded one's
   bool vllm_metrics = false;                  ///< /metrics has vLLM's names besides this server's own
-  bool handle_signals = true;                 ///< SIGTERM and SIGINT drain; a second one exits at once
-  std::chrono::milliseconds drain_timeout{15'000};      ///< longest that running requests may go on after a signal
+  bool log_prompts = false;                   ///< without it, no line of the log has a word of what a client sent
+  int64_t status_steps = 200;                 ///< forward passes between two status lines of the log; 0: none
+  std::shared_ptr<SpanExporter> traces;       ///< where traces go; nullptr: nowhere
+  std::shared_ptr<KvEventPublisher> kv_events;      ///< the engine's observer, for the metrics; nullptr: there is none
+  bool handle_signals = true;                       ///< SIGTERM and SIGINT drain; a second one exits at once
+  std::chrono::milliseconds drain_timeout{15'000};  ///< longest that running requests may go on after a signal
   /// Silence of an engine that has work after which GET /livez says that it hangs. It says at every half layer of a pass
   /// that it gets on: the largest models on the slowest machines take a second or two for that.
   std::chrono::milliseconds stall_limit{60'000};

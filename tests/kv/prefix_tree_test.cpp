@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "kv/cache_replica.h"
 #include "kv/prefix_cache.h"
 
 namespace ferrox {
@@ -222,16 +223,20 @@ class TwinRun {
       : terms_(terms_with(std::move(windows), n_pages)),
         groups_(groups_for(terms_)),
         contents_(terms_.windows.size()),
-        random_(seed) {}
+        random_(seed) {
+    tree_.observe(replica_);
+  }
 
   void run(int n_operations) {
     for (int i = 0; i < n_operations && !::testing::Test::HasFailure(); ++i) {
       step();
       tree_.check_integrity();
       groups_.check_integrity();
+      EXPECT_EQ(replica_.known, testing::hashes_in(tree_, kPageRows)) << "who hears of every page knows them all";
     }
     while (!running_.empty()) end(0);
     tree_.clear();
+    EXPECT_TRUE(replica_.known.empty());
     for (size_t kind = 0; kind < terms_.windows.size(); ++kind) EXPECT_EQ(pool(kind).n_held(), 0);
     EXPECT_LE(n_nearer_, n_matches_ / 25);
   }
@@ -494,6 +499,7 @@ class TwinRun {
 
   KvTerms terms_;
   PageGroups groups_;
+  testing::CacheReplica replica_;
   PrefixTree tree_{groups_, terms_};
   std::vector<std::map<int32_t, Content>> contents_;  ///< [kind][page]
   std::deque<Tokens> asked_;

@@ -15,6 +15,7 @@ namespace ferrox {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::RawResponse;
 using testing::RigOptions;
 using testing::ServerRig;
 
@@ -92,8 +93,22 @@ double value_of(const std::map<std::string, MetricFamily>& families, const std::
   return families.at(name).samples.at(name + labels);
 }
 
-std::map<std::string, MetricFamily> metrics_of(const ServerRig& rig) {
-  return read_exposition(rig.call("GET", "/metrics").body);
+std::map<std::string, MetricFamily> metrics_of(const ServerRig& rig, std::string_view headers = "") {
+  return read_exposition(rig.call("GET", "/metrics", nullptr, headers).body);
+}
+
+constexpr const char* kAlice = "Authorization: Bearer alice-key\r\n";
+
+/// Two keys, of "alice" and "bob".
+RigOptions two_callers() {
+  RigOptions options;
+  for (const char* name : {"alice", "bob"}) {
+    ApiKey key;
+    key.name = name;
+    key.sha256 = digest_of(std::string(name) + "-key");
+    options.server.keys.push_back(key);
+  }
+  return options;
 }
 
 constexpr const char* kDurations[] = {"time_to_first_token_seconds", "inter_token_latency_seconds",
@@ -174,12 +189,50 @@ TEST(Metrics, VllmsNamesAreThereWhenAskedFor) {
   }
 }
 
+TEST(Metrics, EachKeyHasCountsOfItsOwn) {
+  ServerRig rig(two_callers());
+  const Json body = {{"prompt", "One two three"}, {"max_tokens", 4}, {"n", 2}, {"ignore_eos", true}};
+  const RawResponse first = rig.call("POST", "/v1/completions", body, kAlice);
+  ASSERT_EQ(first.status, 200);
+  EXPECT_EQ(rig.call("POST", "/v1/completions", body, kAlice).status, 200);
+  EXPECT_EQ(rig.call("POST", "/v1/completions", body, "Authorization: Bearer nobody\r\n").status, 401);
+  const Json usage = Json::parse(first.body)["usage"];
+  const auto families = metrics_of(rig, kAlice);
+  const auto count = [&](const std::string& what, const std::string& caller) {
+    return value_of(families, "ferrox_caller_" + what + "_total", "{caller=\"" + caller + "\"}");
+  };
+  EXPECT_EQ(count("requests", "alice"), 2);
+  EXPECT_EQ(count("prompt_tokens", "alice"), 2 * usage["prompt_tokens"].get<double>());
+  EXPECT_EQ(count("cached_tokens", "alice"), usage["prompt_tokens"].get<double>() - 1) << "of the second request";
+  EXPECT_EQ(count("completion_tokens", "alice"), 16);
+  for (const char* what : {"requests", "prompt_tokens", "cached_tokens", "completion_tokens"}) {
+    EXPECT_EQ(count(what, "bob"), 0) << what;
+    EXPECT_EQ(families.at("ferrox_caller_" + std::string(what) + "_total").samples.size(), 2u) << "keys alone";
+  }
+}
+
+TEST(Metrics, ToldEventsAndSpansAreThereWhereTheyAreOn) {
+  EXPECT_FALSE(metrics_of(testing::shared_server()).contains("ferrox_kv_events_total"));
+  RigOptions options;
+  KvEventPublisherOptions events;
+  events.endpoint = "tcp://127.0.0.1:*";
+  options.server.kv_events = *KvEventPublisher::open(events);
+  options.engine.prefix_observer = options.server.kv_events;
+  ServerRig rig(options);
+  const double n_before = value_of(metrics_of(rig), "ferrox_kv_events_total");
+  const std::string prompt = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+  EXPECT_EQ(rig.complete({{"prompt", prompt}, {"max_tokens", 40}, {"ignore_eos", true}}).status, 200);
+  EXPECT_GT(value_of(metrics_of(rig), "ferrox_kv_events_total"), n_before);
+  EXPECT_EQ(value_of(metrics_of(rig), "ferrox_kv_events_dropped_total"), 0);
+}
+
 TEST(Metrics, TheDashboardAsksForNothingElse) {
   std::ostringstream file;
   file << std::ifstream(FERROX_SOURCE_DIR "/ops/grafana-dashboard.json").rdbuf();
   const std::string text = file.str();
   ASSERT_TRUE(parse_json(text));
-  const auto families = metrics_of(testing::shared_server());
+  ServerRig rig(two_callers());  // without keys nothing is told by key
+  const auto families = metrics_of(rig, kAlice);
   std::set<std::string> exposed;
   for (const auto& [name, family] : families) {
     for (const auto& [sample, value] : family.samples) exposed.insert(sample.substr(0, sample.find('{')));

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "server/http/connection.h"
 #include "server/http/listener.h"
@@ -35,11 +37,25 @@ class ProbeService : public HttpService {
     return echo(exchange);
   }
 
-  HttpResponse transport_error(const HttpRequest&, int status, const std::string& message) const override {
-    return {status, "text/plain", {}, message};
+  HttpResponse transport_error(const HttpRequest& request, int status, const std::string& message) const override {
+    return {status, "text/plain", {{"x-probe-id", request.id}}, message};
+  }
+
+  void finished(const HttpRequest& request, const HttpOutcome& outcome) override {
+    const std::lock_guard lock(mutex);
+    ended.push_back({request.method, request.path, request.id, outcome});
   }
 
   bool keep_alive() const override { return true; }
+
+  struct Ended {
+    std::string method;
+    std::string path;
+    std::string id;
+    HttpOutcome outcome;
+  };
+  std::mutex mutex;
+  std::vector<Ended> ended;  ///< guarded by mutex
 
   std::promise<void> waiting;    ///< set when /wait has begun
   std::promise<void> gone;       ///< set when /wait's client has left

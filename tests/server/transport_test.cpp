@@ -277,6 +277,47 @@ TEST(Transport, HundredsOfIdleConnectionsDontDisturb) {
   }
 }
 
+TEST(Transport, EveryRequestIsToldOfOnceUnderTheIdThatItsClientSaw) {
+  HttpLimits limits;
+  limits.max_body_bytes = 100;
+  TransportRig rig(limits);
+  const std::string requests[] = {http_request("POST", "/echo", "x"),
+                                  http_request("GET", "/stream"),
+                                  http_request("POST", "/refused", "x"),
+                                  http_request("GET", "/refused"),
+                                  http_request("POST", "/echo", std::string(200, 'x')),
+                                  "nonsense\r\n\r\n"};
+  const int statuses[] = {200, 200, 403, 403, 413, 400};
+  std::vector<std::string> ids;
+  for (const std::string& request : requests) {
+    RawClient client(rig.port());
+    client.send(request);
+    const RawResponse response = client.read_response();
+    ids.push_back(response.headers.at("x-request-id"));
+    if (response.headers.contains("x-probe-id")) {
+      EXPECT_EQ(response.headers.at("x-probe-id"), ids.back());
+    }
+  }
+  {
+    RawClient client(rig.port());
+    client.send(http_request("GET", "/wait"));
+    rig.service.waiting.get_future().wait();
+    client.close();
+    rig.service.gone.get_future().wait();
+  }
+  while (rig.n_busy() > 0) std::this_thread::yield();
+  const std::lock_guard lock(rig.service.mutex);
+  ASSERT_EQ(rig.service.ended.size(), 7u);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(rig.service.ended[i].id, ids[i]);
+    EXPECT_EQ(rig.service.ended[i].outcome.status, statuses[i]);
+    EXPECT_TRUE(rig.service.ended[i].outcome.is_complete);
+  }
+  EXPECT_EQ(rig.service.ended[4].path, "/echo") << "of what was refused for its body the head is known";
+  EXPECT_EQ(rig.service.ended[6].outcome.status, 0);
+  EXPECT_FALSE(rig.service.ended[6].outcome.is_complete);
+}
+
 TEST(Transport, AnAddressInUseIsAnError) {
   TransportRig rig;
   const auto again = Listener::open(rig.io.get_executor(), "127.0.0.1", rig.port(), rig.service, rig.limits);

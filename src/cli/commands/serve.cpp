@@ -15,6 +15,8 @@
 #include "cli/option_table.h"
 #include "server/keys/keys_file.h"
 #include "server/server.h"
+#include "telemetry/kv_event_publisher.h"
+#include "telemetry/otlp_settings.h"
 
 namespace ferrox {
 namespace {
@@ -29,6 +31,10 @@ struct Arguments {
   double sleep_idle_s = 0;
   std::string response_bytes;
   double response_ttl_s = 3600;
+  std::string log_format = "text";
+  std::string log_file;
+  std::string otlp_endpoint;
+  KvEventPublisherOptions kv_events;
 };
 
 Result<std::vector<std::string>> keys_of_file(const std::string& path) {
@@ -64,6 +70,27 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   return options;
 }
 
+Result<void> open_log(const Arguments& arguments) {
+  set_log_format(arguments.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  if (!arguments.log_file.empty()) TRY(add_log_file(arguments.log_file));
+  return {};
+}
+
+/// Traces and events of the prefix cache, where they are asked for.
+Result<void> open_telemetry(const Arguments& arguments, EngineOptions& engine, ServerOptions& server) {
+  TRY_ASSIGN(auto traces, otlp_settings(arguments.otlp_endpoint, [](const char* name) { return std::getenv(name); }));
+  if (traces) {
+    const std::string doubt = otlp_doubt([](const char* name) { return std::getenv(name); });
+    if (!doubt.empty()) log().warn("{}", doubt);
+    TRY_ASSIGN(server.traces, SpanExporter::open(std::move(*traces)));
+  }
+  if (!arguments.kv_events.endpoint.empty()) {
+    TRY_ASSIGN(server.kv_events, KvEventPublisher::open(arguments.kv_events));
+    engine.prefix_observer = server.kv_events;
+  }
+  return {};
+}
+
 Result<void> serve(EngineOptions engine_options, const ServerOptions& server_options) {
   TRY_ASSIGN(const auto engine, load_engine(std::move(engine_options)));
   TRY_ASSIGN(const auto server, Server::open(*engine, server_options));
@@ -80,10 +107,13 @@ Result<void> serve(EngineOptions engine_options, const ServerOptions& server_opt
 }
 
 ExitCode run(const Arguments& arguments) {
-  const auto server_options = resolve_server(arguments);
+  if (const auto opened = open_log(arguments); !opened) return report_option(opened.error());
+  auto server_options = resolve_server(arguments);
   if (!server_options) return report_option(server_options.error());
   auto engine_options = resolve_load(arguments.load);
   if (!engine_options) return report_option(engine_options.error());
+  const auto told = open_telemetry(arguments, *engine_options, *server_options);
+  if (!told) return report_option(told.error());
   engine_options->default_timeout_ms = static_cast<int64_t>(std::ceil(arguments.timeout_s * 1000));
   const auto served = serve(*engine_options, *server_options);
   return served ? ExitCode::kSuccess : report_failure(served.error());
@@ -161,11 +191,36 @@ void add_server_options(CLI::App& app, Arguments& arguments) {
   add_seconds("--response-cache-ttl", arguments.response_ttl_s, "seconds that each is kept");
 }
 
+void add_telemetry_options(CLI::App& app, Arguments& arguments) {
+  constexpr const char* kGroup = "Logs, traces and events";
+  const auto add = [&](const char* flags, std::string& value, const char* help) {
+    return app.add_option(flags, value, help)->check(not_empty())->group(kGroup);
+  };
+  add("--log-format", arguments.log_format, "how lines of the log look: text, json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "json"}));
+  add("--log-file", arguments.log_file, "a file that gets every line of the log as well");
+  app.add_flag("--log-prompts", arguments.server.log_prompts, "write the text of prompts to the log")->group(kGroup);
+  app.add_option("--log-status-steps", arguments.server.status_steps, "steps between two status lines; 0: none")
+      ->capture_default_str()
+      ->check(number_within(0, 1e12))
+      ->check(whole_number())
+      ->group(kGroup);
+  add("--otlp-endpoint", arguments.otlp_endpoint, "an OpenTelemetry collector that gets traces, as OTLP in JSON");
+  CLI::Option* const events = add("--kv-events", arguments.kv_events.endpoint,
+                                  "publish what the prefix cache holds, prompts and all, over ZeroMQ: tcp://*:5557");
+  add("--kv-events-replay", arguments.kv_events.replay_endpoint, "a socket that sends old events once more")
+      ->needs(events);
+  add("--kv-events-topic", arguments.kv_events.topic, "the topic of their messages; otherwise an empty one")
+      ->needs(events);
+}
+
 std::function<ExitCode()> add(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   arguments->load.log_level = "info";
   add_load_options(app, arguments->load);
   add_server_options(app, *arguments);
+  add_telemetry_options(app, *arguments);
   return [arguments] { return run(*arguments); };
 }
 

@@ -10,6 +10,7 @@
 #include "server/dialect.h"
 #include "server/generation.h"
 #include "server/http/client_watch.h"
+#include "server/record/summary_line.h"
 #include "server/streams/resumable.h"
 #include "server/streams/stream_reader.h"
 #include "server/streams/stream_run.h"
@@ -142,7 +143,7 @@ std::optional<std::string> find_kept(ResponseCache& responses, const std::string
 /// The stream is made by a coroutine of its own, of which this exchange is the first reader.
 awaitable<void> answer_resumable(App& app, Exchange& exchange, AnswerJob job, std::unique_ptr<AnswerWriter> writer) {
   const HttpRequest& request = exchange.request();
-  auto generation = std::make_unique<Generation>(app, request.id, request.caller, [] {});
+  auto generation = std::make_unique<Generation>(app, request, [] {});
   if (const auto submitted = generation->submit(std::move(job.requests)); !submitted) {
     co_await refuse(exchange, submitted.error(), job.headers);
     co_return;
@@ -155,7 +156,7 @@ awaitable<void> answer_resumable(App& app, Exchange& exchange, AnswerJob job, st
 /// What runs for this exchange ends with it.
 awaitable<std::optional<EndedAnswer>> answer_attached(App& app, Exchange& exchange, AnswerJob job,
                                                       AnswerWriter& writer) {
-  Generation generation(app, exchange.request().id, exchange.request().caller, [&exchange] { exchange.abort(); });
+  Generation generation(app, exchange.request(), [&exchange] { exchange.abort(); });
   const ClientWatch watch(exchange, [&generation] {
     generation.cancel();
     generation.wake();
@@ -167,6 +168,16 @@ awaitable<std::optional<EndedAnswer>> answer_attached(App& app, Exchange& exchan
   if (job.delivery == Delivery::kWhole) co_return co_await answer_whole(app, exchange, generation, job, writer);
   co_await answer_stream(app, exchange, generation, job, writer);
   co_return std::nullopt;
+}
+
+/// What the model reads, special tokens and all. Bytes that make no text become U+FFFD.
+void log_prompts(App& app, const std::string& id, const std::vector<GenerationRequest>& requests) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i > 0 && requests[i].prompt == requests[i - 1].prompt) continue;
+    const auto text = app.engine().tokenizer().decode(requests[i].prompt, SpecialText::kShow);
+    log_request(spdlog::level::info, id, "prompt",
+                {{"tokens", static_cast<int64_t>(requests[i].prompt.size())}, {"prompt", text ? *text : ""}});
+  }
 }
 
 }  // namespace
@@ -183,6 +194,7 @@ awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, std::unique_
     co_await refuse(exchange, resumable.error(), job.headers);
     co_return;
   }
+  if (app.options().log_prompts) log_prompts(app, exchange.request().id, job.requests);
   const std::string key = key_of(app, exchange.request(), job);
   if (std::optional<std::string> kept = find_kept(app.responses(), key, job)) {
     std::string body = writer->repeated_body(*kept);

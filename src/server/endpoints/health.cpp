@@ -30,6 +30,7 @@ extern const Endpoint endpoint_health{
     .handle = health,
     .detail = "Tells how many requests run and wait.",
     .refusals = {ErrorKind::kDraining},
+    .is_probe = true,
 };
 
 }  // namespace ferrox

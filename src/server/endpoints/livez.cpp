@@ -31,6 +31,7 @@ extern const Endpoint endpoint_livez{
     .handle = live,
     .detail = "A prompt that takes long is no silence. With an engine thread that fails the process ends.",
     .refusals = {ErrorKind::kStalled},
+    .is_probe = true,
 };
 
 }  // namespace ferrox

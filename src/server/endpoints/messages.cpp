@@ -41,6 +41,7 @@ extern const Endpoint endpoint_messages{
     .answer = AnswerKind::kJsonOrEvents,
     .refusals = kAnswerErrors,
     .is_metered = true,
+    .operation = "chat",
 };
 
 }  // namespace ferrox

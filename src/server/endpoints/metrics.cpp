@@ -10,16 +10,19 @@ namespace {
 
 std::string metrics_of(App& app) {
   const EngineStatus status = app.engine().status();
-  const MetricsSource source{status,
-                             *app.metrics(),
-                             app.engine().page_rows(),
-                             app.quotas().n_refused(),
-                             app.responses().stats(),
-                             app.streams().stats(),
-                             app.sleep().is_asleep() ? static_cast<int>(*app.sleep().level()) : 0,
-                             app.sleep().n_sleeps()};
+  const ServerOptions& options = app.options();
+  MetricsSource source{.status = status,
+                       .requests = *app.metrics(),
+                       .page_rows = app.engine().page_rows(),
+                       .n_over_quota = app.quotas().n_refused(),
+                       .responses = app.responses().stats(),
+                       .callers = *app.callers(),
+                       .kv_events = {},
+                       .traces = {}};
+  if (options.kv_events != nullptr) source.kv_events = options.kv_events->stats();
+  if (options.traces != nullptr) source.traces = options.traces->stats();
   std::string page = own_metrics(source);
-  if (app.options().vllm_metrics) page += vllm_metrics(source, app.engine().model_id());
+  if (options.vllm_metrics) page += vllm_metrics(source, app.engine().model_id());
   return page;
 }
 
@@ -39,6 +42,7 @@ extern const Endpoint endpoint_metrics{
     .summary = "Gauges, counters and histograms in Prometheus's text format",
     .handle = show_metrics,
     .answer = AnswerKind::kText,
+    .is_probe = true,
 };
 
 }  // namespace ferrox

@@ -26,6 +26,7 @@ extern const Endpoint endpoint_readyz{
     .summary = "200 when requests are admitted; 503 while the server drains, or sleeps by order",
     .handle = tell_readiness,
     .refusals = {ErrorKind::kDraining, ErrorKind::kSleeping},
+    .is_probe = true,
 };
 
 }  // namespace ferrox

@@ -49,7 +49,7 @@ awaitable<void> Connection::run() {
     bool goes_on = co_await handshake();
     while (goes_on) goes_on = co_await serve_one();
   } catch (const std::exception& error) {
-    log().error("connection: {}", error.what());
+    log_fields(spdlog::level::err, "connection failed", {{"request_id", request_id_}, {"error", error.what()}});
   }
   busy_ = false;
   co_await stream_.finish(limits_.linger_timeout);
@@ -64,7 +64,10 @@ awaitable<bool> Connection::handshake() {
 }
 
 awaitable<bool> Connection::refuse_transport(HttpRequest head, int status, std::string message) {
-  if (status == 0) co_return false;
+  if (status == 0) {
+    service_.finished(head, HttpOutcome{});
+    co_return false;
+  }
   HttpResponse response = service_.transport_error(head, status, message);
   co_return co_await refuse_unread(std::move(head), std::move(response));
 }
@@ -74,7 +77,9 @@ awaitable<bool> Connection::refuse_unread(HttpRequest head, HttpResponse respons
   SocketExchangeOptions options;
   options.keep_alive = false;
   SocketExchange exchange(stream_, buffer_, limits_, std::move(head), options);
-  if (co_await exchange.respond(std::move(response))) co_await stream_.linger(limits_.linger_timeout);
+  const bool is_sent = co_await exchange.respond(std::move(response));
+  service_.finished(exchange.request(), exchange.outcome());
+  if (is_sent) co_await stream_.linger(limits_.linger_timeout);
   co_return false;
 }
 
@@ -100,15 +105,18 @@ awaitable<bool> Connection::serve_one() {
   stream_.expires_after(limits_.idle_timeout);
   {
     const auto [error, n_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
+    const int status = status_of_read_error(error);
+    if (error && status == 0) co_return false;
     if (error) {
       HttpRequest partly_read = read_head(parser);
       std::string message = "http request: " + error.message();
-      co_return co_await refuse_transport(std::move(partly_read), status_of_read_error(error), std::move(message));
+      co_return co_await refuse_transport(std::move(partly_read), status, std::move(message));
     }
   }
   busy_ = true;
   fresh_ = false;
   HttpRequest request = read_head(parser);
+  request_id_ = request.id;
   if (auto fault = fault_of_head(parser, request)) {
     co_return co_await refuse_transport(std::move(request), fault->status, std::move(fault->message));
   }
@@ -148,6 +156,7 @@ awaitable<bool> Connection::serve_one() {
     co_await service_.serve(exchange);
   }
   co_await exchange.stop_watch();
+  service_.finished(exchange.request(), exchange.outcome());
   co_return exchange.reusable();
 }
 

@@ -49,6 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   HttpService& service_;
   const HttpLimits& limits_;
   ConnectionSet& set_;
+  std::string request_id_;  ///< of the last request
   bool busy_ = false;
   bool fresh_ = true;
 };

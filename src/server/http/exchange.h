@@ -40,6 +40,13 @@ class Exchange {
   virtual void abort() = 0;
 };
 
+/// How an exchange went.
+struct HttpOutcome {
+  int status = 0;            ///< of the answer; 0: none was sent, since the client left
+  bool is_complete = false;  ///< all of the answer was sent
+  std::string error_code;    ///< the answer's
+};
+
 /// What the transport serves. Knows requests and answers, not sockets.
 class HttpService {
  public:
@@ -54,6 +61,9 @@ class HttpService {
   /// A refusal that the transport itself makes (malformed request, body too large). `head`: what was read of the
   /// request; its id at least.
   virtual HttpResponse transport_error(const HttpRequest& head, int status, const std::string& message) const = 0;
+
+  /// A request is over: called once for each whose head was read, and for those that the transport refused.
+  virtual void finished(const HttpRequest& request, const HttpOutcome& outcome) = 0;
 
   /// False: connections are closed after the answer in progress; a new one has one request answered.
   virtual bool keep_alive() const = 0;

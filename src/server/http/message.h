@@ -1,6 +1,8 @@
 // What crosses the transport? Requests and responses as plain data.
 #pragma once
 
+#include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,7 @@
 namespace ferrox {
 
 struct ApiKey;
+class RequestRecord;
 
 struct HttpHeader {
   std::string name;
@@ -22,6 +25,8 @@ struct HttpRequest {
   std::string path_parameter;      ///< what stood for {..} in the endpoint's path
   std::string id;                  ///< given by the server, sent back as x-request-id
   const ApiKey* caller = nullptr;  ///< whose request it is; nullptr: the service has no keys, or asked for none
+  std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();  ///< of its head
+  std::shared_ptr<RequestRecord> record;  ///< the service's, of what becomes of it; nullptr: it keeps none
   std::vector<HttpHeader> headers;
   std::string body;
 
@@ -35,6 +40,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<HttpHeader> headers;
   std::string body;
+  std::string error_code = {};  ///< for the books alone: why the request was refused
 };
 
 /// ASCII comparison without case.

@@ -53,6 +53,8 @@ awaitable<bool> SocketExchange::respond(HttpResponse response) {
   message.body() = std::move(response.body);
   message.prepare_payload();
   if (options_.head_only) message.body().clear();
+  status_ = response.status;
+  error_code_ = std::move(response.error_code);
   stream_.expires_after(limits_.write_timeout);
   const auto [error, n_bytes] = co_await http::async_write(stream_, message, kAwait);
   co_return record(error, State::kDone);
@@ -61,6 +63,7 @@ awaitable<bool> SocketExchange::respond(HttpResponse response) {
 awaitable<bool> SocketExchange::begin_stream(HttpResponse head) {
   http::response<http::empty_body> message(static_cast<http::status>(head.status), options_.http_version);
   fill_head(message, head, request_);
+  status_ = head.status;
   if (!chunked()) options_.keep_alive = false;  // the end of the connection is the end of the answer
   message.keep_alive(options_.keep_alive);
   message.chunked(chunked());

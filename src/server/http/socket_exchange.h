@@ -32,6 +32,8 @@ class SocketExchange : public Exchange {
   bool client_gone() const override { return gone_; }
   void abort() override;
 
+  HttpOutcome outcome() const { return {status_, state_ == State::kDone, error_code_}; }
+
   /// Ends the watch; must be awaited before the exchange is destroyed.
   awaitable<void> stop_watch();
 
@@ -52,6 +54,8 @@ class SocketExchange : public Exchange {
   HttpRequest request_;
   SocketExchangeOptions options_;
   State state_ = State::kWaiting;
+  int status_ = 0;  ///< of the status line that was sent
+  std::string error_code_;
   bool gone_ = false;
   bool watching_ = false;
   bool stopping_ = false;

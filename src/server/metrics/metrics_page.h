@@ -1,12 +1,16 @@
 // What does GET /metrics show? This server's names, and vLLM's for what was made to scrape it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/engine_status.h"
 #include "server/answer/response_cache.h"
+#include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
 #include "server/streams/held_streams.h"
+#include "telemetry/kv_event_queue.h"
+#include "telemetry/span_exporter.h"
 
 namespace ferrox {
 
@@ -19,6 +23,9 @@ struct MetricsSource {
   HeldStreams::Stats streams;
   int sleep_level;  ///< 0: awake
   uint64_t n_sleeps;
+  const CallerMetrics& callers;
+  std::optional<KvEventStats> kv_events;    ///< absent: none are published
+  std::optional<SpanExporterStats> traces;  ///< absent: none are sent
 };
 
 /// ferrox_*.

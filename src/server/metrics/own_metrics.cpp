@@ -51,6 +51,35 @@ void add_streams(const HeldStreams::Stats& streams, Exposition& page) {
   page.counter("ferrox_refused_streams_total", "Requests for one more than may be kept", double(streams.n_refused));
 }
 
+void add_callers(const CallerMetrics& callers, Exposition& page) {
+  if (callers.by_name().empty()) return;
+  const auto add = [&](const char* name, const char* help, std::atomic<uint64_t> CallerCounts::*count) {
+    page.begin(name, "counter", help);
+    for (const auto& [caller, counts] : callers.by_name()) {
+      page.sample(name, {{"caller", caller}}, double((counts.*count).load(std::memory_order_relaxed)));
+    }
+  };
+  add("ferrox_caller_requests_total", "Requests whose answers were begun, by key", &CallerCounts::n_requests);
+  add("ferrox_caller_prompt_tokens_total", "Prompt tokens that were admitted, cached ones too, by key",
+      &CallerCounts::n_prompt);
+  add("ferrox_caller_cached_tokens_total", "Prompt tokens that were cached, by key", &CallerCounts::n_cached);
+  add("ferrox_caller_completion_tokens_total", "Tokens that were generated, by key", &CallerCounts::n_generated);
+}
+
+void add_telemetry(const MetricsSource& source, Exposition& page) {
+  if (source.kv_events) {
+    page.counter("ferrox_kv_events_total", "Events of the prefix cache that were published",
+                 double(source.kv_events->n_told));
+    page.counter("ferrox_kv_events_dropped_total", "Events of the prefix cache that found no room in the queue",
+                 double(source.kv_events->n_dropped));
+  }
+  if (source.traces) {
+    page.counter("ferrox_trace_spans_total", "Spans that the collector took", double(source.traces->n_sent));
+    page.counter("ferrox_trace_spans_dropped_total", "Spans that it didn't take, or that found no room in the queue",
+                 double(source.traces->n_dropped));
+  }
+}
+
 void add_requests(const RequestMetrics& requests, Exposition& page) {
   page.counter("ferrox_generation_tokens_total", "Tokens that were generated", double(requests.n_generated));
   page.begin("ferrox_requests_finished_total", "counter", "Accepted requests that ended, by reason");
@@ -93,6 +122,8 @@ std::string own_metrics(const MetricsSource& source) {
   page.gauge("ferrox_sleep_level", "How deep the server sleeps; 0: it is awake", double(source.sleep_level));
   page.counter("ferrox_sleeps_total", "Times that it fell asleep, by order or for want of work",
                double(source.n_sleeps));
+  add_callers(source.callers, page);
+  add_telemetry(source, page);
   return page.text();
 }
 

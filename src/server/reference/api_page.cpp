@@ -89,6 +89,8 @@ const char* answer_text(AnswerKind answer) {
       return "JSON";
     case AnswerKind::kJsonOrEvents:
       return "JSON; with `stream`, server-sent events";
+    case AnswerKind::kEvents:
+      return "server-sent events";
     case AnswerKind::kText:
       break;
   }

@@ -1,0 +1,63 @@
+#include "server/record/request_record.h"
+
+#include <utility>
+
+namespace ferrox {
+namespace {
+
+const char* name_of(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      break;
+  }
+  return "cancelled";
+}
+
+}  // namespace
+
+RequestRecord::~RequestRecord() {
+  if (trace != nullptr) trace->tell(totals_);
+}
+
+EventSink RequestRecord::follow(int64_t n_prompt, EventSink next) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++totals_.n_answers;
+    totals_.n_prompt += n_prompt;
+    if (!totals_.submitted) totals_.submitted = std::chrono::steady_clock::now();
+  }
+  return [self = shared_from_this(), answer = Answer{n_prompt > 0}, then = std::move(next)](Event event) mutable {
+    self->note(event, answer);
+    then(std::move(event));
+  };
+}
+
+void RequestRecord::note(const Event& event, Answer& answer) {
+  const std::lock_guard lock(mutex_);
+  if (const auto* progress = std::get_if<PromptProgressEvent>(&event); progress != nullptr && answer.leads) {
+    totals_.n_cached = totals_.n_cached.value_or(0) + progress->n_cached;
+    answer.leads = false;
+  }
+  if (std::holds_alternative<TokenEvent>(event)) {
+    ++answer.n_generated;
+    ++totals_.n_generated;
+    if (!totals_.first_token) totals_.first_token = std::chrono::steady_clock::now();
+  }
+  if (const auto* done = std::get_if<DoneEvent>(&event)) {
+    totals_.n_generated += done->usage.completion_tokens - answer.n_generated;
+    totals_.finish_reasons.emplace_back(name_of(done->reason));
+    if (!totals_.usage) totals_.usage = done->usage;
+  }
+  if (std::holds_alternative<Error>(event)) totals_.finish_reasons.emplace_back("error");
+}
+
+AnswerTotals RequestRecord::totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+}  // namespace ferrox

@@ -1,0 +1,62 @@
+// What becomes of one request, from its head to its last event? Kept for its log line and its trace.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/request.h"
+#include "server/record/request_trace.h"
+
+namespace ferrox {
+
+struct Endpoint;
+
+/// Of all answers to one request, as far as they are known.
+struct AnswerTotals {
+  using Time = std::chrono::steady_clock::time_point;
+
+  size_t n_answers = 0;
+  int64_t n_prompt = 0;             ///< tokens of prompts, each counted once
+  std::optional<int64_t> n_cached;  ///< of them, that were there; absent: none was admitted
+  int64_t n_generated = 0;
+  std::optional<Time> submitted;
+  std::optional<Time> first_token;
+  std::optional<Usage> usage;               ///< of the answer that ended first
+  std::vector<std::string> finish_reasons;  ///< of answers that ended: "stop", "length", "cancelled", "error"
+};
+
+class RequestRecord : public std::enable_shared_from_this<RequestRecord> {
+ public:
+  /// Where a trace is kept it is told when the last one lets go: after the exchange, and after the engine's last event
+  /// for it.
+  ~RequestRecord();
+
+  /// A sink for one answer: notes each event and passes it on. `n_prompt`: tokens of its prompt, 0 for an answer to
+  /// the same prompt as the one before.
+  EventSink follow(int64_t n_prompt, EventSink next);
+
+  /// Any thread.
+  AnswerTotals totals() const;
+
+  const Endpoint* endpoint = nullptr;   ///< where it goes; nullptr: nowhere. I/O thread
+  std::unique_ptr<RequestTrace> trace;  ///< nullptr: none is wanted. I/O thread
+
+ private:
+  /// Of one answer, on the engine thread.
+  struct Answer {
+    bool leads;               ///< its next event tells what was cached of the prompt
+    int64_t n_generated = 0;  ///< tokens that had an event
+  };
+
+  void note(const Event& event, Answer& answer);
+
+  mutable std::mutex mutex_;
+  AnswerTotals totals_;  ///< guarded by mutex_
+};
+
+}  // namespace ferrox

@@ -1,0 +1,19 @@
+// What does the log say of a request? Its id in every line, and at its end one line that sums it up.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "server/http/exchange.h"
+
+namespace ferrox {
+
+/// A line about a request.
+void log_request(spdlog::level::level_enum level, const std::string& request_id, std::string_view message,
+                 LogFields fields = {});
+
+/// The request is over: method, path, status, tokens and times.
+void log_summary(const HttpRequest& request, const HttpOutcome& outcome);
+
+}  // namespace ferrox
