@@ -1,8 +1,6 @@
 #include "telemetry/kv_event_publisher.h"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -12,10 +10,10 @@
 
 #include <zmq.hpp>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "kv/page_hash.h"
 #include "telemetry/kv_event_history.h"
+#include "telemetry/wake_signal.h"
 
 namespace ferrox {
 namespace {
@@ -66,25 +64,6 @@ void send_part(zmq::socket_t& socket, std::string_view bytes, bool is_last) {
 std::string_view view_of(const SequenceBytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-
-/// A number in a file, readable while it isn't 0.
-class Signal {
- public:
-  Signal() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) { CHECK(fd_ >= 0, "the system has an event file"); }
-  ~Signal() { close(fd_); }
-  Signal(const Signal&) = delete;
-  Signal& operator=(const Signal&) = delete;
-
-  int fd() const { return fd_; }
-  void set() { static_cast<void>(eventfd_write(fd_, 1)); }
-  void reset() {
-    eventfd_t value = 0;
-    static_cast<void>(eventfd_read(fd_, &value));
-  }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 
@@ -148,7 +127,7 @@ struct KvEventPublisher::Sockets {
   bool has_replay = false;
   const std::string topic;
   KvEventHistory history;
-  Signal signal;
+  WakeSignal signal;
 };
 
 Result<std::shared_ptr<KvEventPublisher>> KvEventPublisher::open(KvEventPublisherOptions options) {

@@ -123,7 +123,7 @@ TEST(BenchServe, ReportsAreWrittenToFiles) {
 
 TEST(BenchServe, WrongOptionsAreRefusedBeforeAnythingIsSent) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"--url", "https://x"}, "--url: expected http://host:port, found 'https://x'"},
+      {{"--url", "ftp://x"}, "--url: expected http://host:port or https://host:port, found 'ftp://x'"},
       {{"--scenario", "chaos"}, "expected one of distinct, shared-prefix"},
       {{"--prompt-tokens", "9:3"}, "--prompt-tokens: expected a number such as 512 or a range"},
       {{"--requests", "0"}, "expected a number from 1 to"},

@@ -120,7 +120,8 @@ TEST(Load, AConnectionCarriesOneRequestAfterTheOther) {
     const auto records = records_of(options, few_requests());
     expect_all(records, answer == refused ? Outcome::kRefused : Outcome::kOk, "");
     EXPECT_EQ(server.n_connections(), 1);
-    for (const std::string& request : server.requests()) EXPECT_THAT(request, ::testing::Not(HasSubstr("close")));
+    for (const std::string& request : server.requests())
+      EXPECT_THAT(request, ::testing::Not(HasSubstr("Connection: close")));
   }
 }
 
