@@ -116,9 +116,10 @@ awaitable<bool> Connection::serve_one() {
     const int status = status_of_read_error(error);
     if (error && status == 0) co_return false;
     if (error) {
-      HttpRequest unknown = unknown_request();
+      // The head of a body that is too long was read.
+      HttpRequest refused = error == http::error::body_limit ? read_head(parser) : unknown_request();
       std::string message = "http request: " + error.message();
-      co_return co_await refuse_transport(std::move(unknown), status, std::move(message));
+      co_return co_await refuse_transport(std::move(refused), status, std::move(message));
     }
   }
   busy_ = true;
