@@ -43,6 +43,7 @@ SocketExchange::SocketExchange(HttpStream& stream, boost::beast::flat_buffer& bu
 
 bool SocketExchange::record(const error_code& error, State next) {
   state_ = error ? State::kBroken : next;
+  is_complete_ = state_ == State::kDone && !gone_;  // an answer to a client that left first was cut short
   return !error;
 }
 

@@ -32,7 +32,7 @@ class SocketExchange : public Exchange {
   bool client_gone() const override { return gone_; }
   void abort() override;
 
-  HttpOutcome outcome() const { return {status_, state_ == State::kDone, error_code_}; }
+  HttpOutcome outcome() const { return {status_, is_complete_, error_code_}; }
 
   /// Ends the watch; must be awaited before the exchange is destroyed.
   awaitable<void> stop_watch();
@@ -54,6 +54,7 @@ class SocketExchange : public Exchange {
   HttpRequest request_;
   SocketExchangeOptions options_;
   State state_ = State::kWaiting;
+  bool is_complete_ = false;
   int status_ = 0;  ///< of the status line that was sent
   std::string error_code_;
   bool gone_ = false;
