@@ -16,6 +16,9 @@ std::string metrics_of(App& app) {
                        .page_rows = app.engine().page_rows(),
                        .n_over_quota = app.quotas().n_refused(),
                        .responses = app.responses().stats(),
+                       .streams = app.streams().stats(),
+                       .sleep_level = app.sleep().is_asleep() ? static_cast<int>(*app.sleep().level()) : 0,
+                       .n_sleeps = app.sleep().n_sleeps(),
                        .callers = *app.callers(),
                        .kv_events = {},
                        .traces = {}};
