@@ -27,7 +27,8 @@ struct SlotQuery {
 };
 
 ApiResult<void> read_action(const Json& value, SlotQuery& query) {
-  if (value != kSave && value != kRestore) return wrong_value("action", "save or restore", value);
+  const bool is_known = value == kSave || value == kRestore;  // an absent value is neither equal nor unequal
+  if (!is_known) return wrong_value("action", "save or restore", value);
   query.action = value.get<std::string>();
   return {};
 }

@@ -86,7 +86,7 @@ const Field<CompletionRequest> kCompletionFields[] = {
     {"best_of",
      [](CompletionRequest& c) -> int32_t& { return c.best_of; },
      {1, kMaxChoices},
-     "candidates of each prompt, of which the n most likely are told; not with stream"},
+     "candidates of each prompt, of which the n most likely are told; all count as usage; not with stream"},
     {"prompt_logprobs", Refused{[](const Json& v) { return v == false; }}, {}, "not served"},
 };
 

@@ -23,7 +23,7 @@ std::string size_text(const Json& schema, const char* least, const char* most, c
 std::string number_text(const Json& schema) {
   std::string text = schema.at("type").get<std::string>();
   text += fmt::format(" from {} to {}", dump_json(schema.at("minimum")), dump_json(schema.at("maximum")));
-  if (schema.contains("not")) text += " but " + shape_text(schema["not"]);
+  if (schema.contains("not")) text += " except " + shape_text(schema["not"]);
   return text;
 }
 
