@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "base/thread_pool.h"
-#include "engine/prefix_archive.h"
 #include "engine/heartbeat.h"
+#include "engine/prefix_archive.h"
 #include "engine/request.h"
 #include "engine/request_inbox.h"
 #include "engine/running_request.h"

@@ -34,10 +34,10 @@ struct EngineStatus {
   uint64_t n_parks = 0;  ///< times that one was parked
   int64_t n_pages_total = 0;
   int64_t n_pages_free = 0;
-  int64_t n_pages_cached = 0;    ///< that hold prefixes and give way to whoever needs them
-  uint64_t n_steps = 0;          ///< forward passes since the start
-  uint64_t n_prompt_tokens = 0;  ///< of requests that were admitted
-  uint64_t n_cached_tokens = 0;  ///< of them, that were there already
+  int64_t n_pages_cached = 0;            ///< that hold prefixes and give way to whoever needs them
+  uint64_t n_steps = 0;                  ///< forward passes since the start
+  uint64_t n_prompt_tokens = 0;          ///< of requests that were admitted
+  uint64_t n_cached_tokens = 0;          ///< of them, that were there already
   std::chrono::milliseconds silence{0};  ///< since the engine thread last got on with its work; none at rest
   RefusalCounts refused;
 };

@@ -38,7 +38,7 @@ struct Endpoint {
   ErrorSet refusals = {};   ///< beside kTransportErrors, and what access and quotas refuse
   bool is_metered = false;  ///< it answers: a key beyond its quota is refused before the body is read, and a stream of
                             ///< it is taken up by the header Last-Event-ID
-  bool is_probe = false;            ///< programs ask it again and again: its good answers are logged as details
+  bool is_probe = false;    ///< programs ask it again and again: its good answers are logged as details
   const char* operation = nullptr;  ///< of a model, as OpenTelemetry names it: "chat", "text_completion"
 };
 

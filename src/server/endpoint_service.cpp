@@ -69,14 +69,14 @@ HttpResponse EndpointService::transport_error(const HttpRequest& head, int statu
 
 void EndpointService::finished(const HttpRequest& request, const HttpOutcome& outcome) {
   log_summary(request, outcome);
-  RequestRecord* const record = request.record.get();
+  ExchangeRecord* const record = request.record.get();
   if (record == nullptr || record->trace == nullptr) return;
   record->trace->finish(request, outcome, record->endpoint, app_.engine().model_id());
 }
 
 /// With a trace where traces go somewhere, unless the caller doesn't record it. What probes ask is in none.
-std::shared_ptr<RequestRecord> EndpointService::open_record(const HttpRequest& head, const Endpoint* endpoint) const {
-  auto record = std::make_shared<RequestRecord>();
+std::shared_ptr<ExchangeRecord> EndpointService::open_record(const HttpRequest& head, const Endpoint* endpoint) const {
+  auto record = std::make_shared<ExchangeRecord>();
   record->endpoint = endpoint;
   if (app_.options().traces == nullptr || (endpoint != nullptr && endpoint->is_probe)) return record;
   const auto n_parents = std::ranges::count_if(

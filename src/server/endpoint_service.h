@@ -8,7 +8,7 @@
 #include "server/app.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
-#include "server/record/request_record.h"
+#include "server/record/exchange_record.h"
 
 namespace ferrox {
 
@@ -24,7 +24,7 @@ class EndpointService : public HttpService {
   bool keep_alive() const override { return !app_.draining(); }
 
  private:
-  std::shared_ptr<RequestRecord> open_record(const HttpRequest& head, const Endpoint* endpoint) const;
+  std::shared_ptr<ExchangeRecord> open_record(const HttpRequest& head, const Endpoint* endpoint) const;
   std::optional<ApiError> check_caller(const HttpRequest& head) const;
   std::optional<ApiError> check_key(const Endpoint& endpoint, HttpRequest& head) const;
 

@@ -66,6 +66,7 @@ constexpr bool are_in_place() {
   return true;
 }
 static_assert(are_in_place(), "a row stands where its kind's number is");
+static_assert(std::size(kErrorRows) <= 32, "an ErrorSet has a bit for each kind");
 
 }  // namespace
 

@@ -82,14 +82,13 @@ inline constexpr ErrorSet kTransportErrors =
                              ErrorKind::kQueueFull, ErrorKind::kForbidden,   ErrorKind::kInternal};
 /// What a body with a prompt may meet.
 inline constexpr ErrorSet kPromptErrors{ErrorKind::kContextLength, ErrorKind::kMemoryBudget, ErrorKind::kModelNotFound,
-                                        ErrorKind::kUnsupported, ErrorKind::kDraining, ErrorKind::kSleeping};
+                                        ErrorKind::kUnsupported,   ErrorKind::kDraining,     ErrorKind::kSleeping};
 /// The same, and what may happen to it while it waits and runs.
-inline constexpr ErrorSet kAnswerErrors =
-    kPromptErrors | ErrorSet{ErrorKind::kForbidden, ErrorKind::kClientClosed, ErrorKind::kKvExhausted,
-                             ErrorKind::kStreamsBusy};
+inline constexpr ErrorSet kAnswerErrors = kPromptErrors | ErrorSet{ErrorKind::kForbidden, ErrorKind::kClientClosed,
+                                                                   ErrorKind::kKvExhausted, ErrorKind::kStreamsBusy};
 /// Saved conversations, as any of their endpoints may meet them.
-inline constexpr ErrorSet kSessionErrors{ErrorKind::kNotFound,     ErrorKind::kSessionDamaged,
-                                         ErrorKind::kMemoryBudget, ErrorKind::kUnsupported,
-                                         ErrorKind::kSessionsBusy, ErrorKind::kContextLength, ErrorKind::kSleeping};
+inline constexpr ErrorSet kSessionErrors{ErrorKind::kNotFound,    ErrorKind::kSessionDamaged, ErrorKind::kMemoryBudget,
+                                         ErrorKind::kUnsupported, ErrorKind::kSessionsBusy,   ErrorKind::kContextLength,
+                                         ErrorKind::kSleeping};
 
 }  // namespace ferrox

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/app.h"
-#include "server/record/request_record.h"
+#include "server/record/exchange_record.h"
 #include "server/record/summary_line.h"
 
 namespace ferrox {

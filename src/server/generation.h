@@ -55,7 +55,7 @@ class Generation {
   App& app_;
   const std::string id_;
   const ApiKey* const caller_;  ///< nullptr: there are no keys
-  const std::shared_ptr<RequestRecord> record_;
+  const std::shared_ptr<ExchangeRecord> record_;
   std::shared_ptr<EventMailbox> mailbox_;
   std::vector<Choice> choices_;
   size_t n_running_ = 0;

@@ -36,8 +36,8 @@ struct ServerOptions {
   std::shared_ptr<KvEventPublisher> kv_events;      ///< the engine's observer, for the metrics; nullptr: there is none
   bool handle_signals = true;                       ///< SIGTERM and SIGINT drain; a second one exits at once
   std::chrono::milliseconds drain_timeout{15'000};  ///< longest that running requests may go on after a signal
-  /// Silence of an engine that has work after which GET /livez says that it hangs. It says at every half layer of a pass
-  /// that it gets on: the largest models on the slowest machines take a second or two for that.
+  /// Silence of an engine that has work after which GET /livez says that it hangs. It says at every half layer of a
+  /// pass that it gets on: the largest models on the slowest machines take a second or two for that.
   std::chrono::milliseconds stall_limit{60'000};
   std::chrono::milliseconds keepalive_interval{1'000};  ///< between comments of a stream that has nothing to say
   std::chrono::milliseconds first_event_wait{3'000};    ///< a stream's status line waits this long for its first event

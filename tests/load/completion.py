@@ -1,4 +1,4 @@
-# What is asked of the server, and how is its answer read? Plain sockets: a fault needs them at any moment.
+"""What is asked of the server, and how is its answer read? Plain sockets: a fault needs them at any moment."""
 import collections
 import json
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# fault_matrix.py EXE MODEL: each fault in each state of a request, beside another request that must not notice. Prints the table; exits with 1 when a cell is wrong.
+"""fault_matrix.py EXE MODEL: each fault in each state of a request, beside another request that must not notice. Prints the table; exits with 1 when a cell is wrong."""
 import random
 import signal
 import socket

@@ -1,4 +1,4 @@
-# What can happen to the machine under a server: it stops for a while, its clock jumps, its disk is full.
+"""What can happen to the machine under a server: it stops for a while, its clock jumps, its disk is full."""
 import atexit
 import os
 import shutil

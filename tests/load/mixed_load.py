@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# mixed_load.py EXE MODEL [--minutes M]: a server under many kinds of requests and faults at once. Every answer is compared with that of the same request run alone;
-# what the process holds is compared with what it held after a tenth of the time. Exits with 1 for a wrong text, a failed request, a crash or a leak.
+"""mixed_load.py EXE MODEL [--minutes M]: a server under many kinds of requests and faults at once. Every answer is compared with that of the same request run alone;
+what the process holds is compared with what it held after a tenth of the time. Exits with 1 for a wrong text, a failed request, a crash or a leak.
+"""
 import argparse
 import collections
 import random

@@ -1,4 +1,4 @@
-# How does a load test run `ferrox serve` and see what it holds? On a free port, with its log kept.
+"""How does a load test run `ferrox serve` and see what it holds? On a free port, with its log kept."""
 import atexit
 import json
 import os

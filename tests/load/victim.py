@@ -1,4 +1,4 @@
-# Which request does a fault meet, and in which state? One on a connection of its own, brought there, and read to its end afterwards.
+"""Which request does a fault meet, and in which state? One on a connection of its own, brought there, and read to its end afterwards."""
 import random
 import threading
 import time

@@ -217,7 +217,8 @@ TEST(Messages, RefusalsOfWhatWasntReadHaveItToo) {
         std::tuple("2", "Content-Encoding: gzip\r\n", 415, "invalid_request_error"),
         std::tuple("2", "Origin: http://elsewhere.example\r\n", 403, "permission_error")}) {
     RawClient client(shared_server().port());
-    client.send(fmt::format("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n", length, extra));
+    client.send(
+        fmt::format("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n", length, extra));
     const RawResponse response = client.read_response();
     EXPECT_EQ(response.status, status);
     const Json body = Json::parse(response.body);

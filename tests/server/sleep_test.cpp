@@ -76,7 +76,7 @@ class SleepLevels : public ::testing::TestWithParam<int> {};
 TEST_P(SleepLevels, GivesMemoryBackAndAnswersAsBefore) {
   const ServerRig rig(large_store());
   std::vector<Json> before;
-  for (int i = 0; i < 6; ++i) before.push_back(greedy_answer(rig, many_tokens(i)));
+  for (int i = 0; i < 2; ++i) before.push_back(greedy_answer(rig, many_tokens(i)));
   const Json cache = Json::parse(rig.call("GET", "/v1/cache").body);
   const int64_t held_bytes = cache["currencies"][0]["bytes"];
   ASSERT_GT(held_bytes, 4 << 20) << "enough to be seen";
@@ -88,7 +88,7 @@ TEST_P(SleepLevels, GivesMemoryBackAndAnswersAsBefore) {
   EXPECT_LT(anonymous_memory_bytes().value(), awake_bytes - static_cast<uint64_t>(held_bytes) * 8 / 10);
   EXPECT_EQ(rig.call("POST", "/wake_up").status, 200);
   EXPECT_EQ(sleep_state(rig)["is_sleeping"], false);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 2; ++i) {
     const Json after = greedy_answer(rig, many_tokens(i));
     EXPECT_EQ(after["choices"][0]["text"], before[static_cast<size_t>(i)]["choices"][0]["text"]);
     EXPECT_EQ(n_cached(after), 0) << "there were no tiers";

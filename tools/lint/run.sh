@@ -1,5 +1,5 @@
 #!/bin/bash
-# Is the tree in the house's style? Format, layers between rooms, the first line of each file.
+# Is the tree in the house's style? Format, layers between rooms, the first line of each file, one definition of each type.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 status=0
@@ -9,4 +9,5 @@ $formatter --version | grep -q 'version 14\.' || echo "lint: $formatter isn't ve
 git ls-files '*.cpp' '*.h' '*.inl' | xargs -r $formatter --dry-run -Werror --ferror-limit=3 || status=1
 python3 tools/lint/layers.py . || status=1
 python3 tools/lint/first_lines.py . || status=1
+python3 tools/lint/unique_types.py || status=1
 exit $status

@@ -30,12 +30,14 @@ std::vector<BodyDescription> describe_bodies() {
 HttpResponse cancel_by_body(App& app, const HttpRequest& request) {
   const auto read = read_body<CancelRequest>(request.body, kFields, unknown_fields(app));
   if (!read) return error_response(read.error());
-  if (!app.running().cancel(read->id, request.caller)) {
-    return error_response({ErrorKind::kNotFound, "id: expected the id of a running request, found none of this name"});
-  }
   HttpResponse response;
+  if (app.running().cancel(read->id, request.caller)) {
+    response.body = dump_json({{"id", read->id}, {"cancelled", true}});
+  } else {
+    response =
+        error_response({ErrorKind::kNotFound, "id: expected the id of a running request, found none of this name"});
+  }
   add_ignored_header(read->ignored, response.headers);
-  response.body = dump_json({{"id", read->id}, {"cancelled", true}});
   return response;
 }
 

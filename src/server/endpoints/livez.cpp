@@ -13,8 +13,9 @@ awaitable<void> live(App& app, Exchange& exchange) {
   const std::chrono::milliseconds silence = app.engine().status().silence;
   HttpResponse response;
   if (silence >= app.options().stall_limit) {
-    response = error_response(unavailable(
-        ErrorKind::kStalled, fmt::format("the engine has work and did none of it for {} ms", silence.count()), kRetryAfterS));
+    response = error_response(
+        unavailable(ErrorKind::kStalled,
+                    fmt::format("the engine has work and did none of it for {} ms", silence.count()), kRetryAfterS));
   } else {
     response.body = dump_json({{"status", "live"}, {"silence_ms", silence.count()}});
   }

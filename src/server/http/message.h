@@ -10,7 +10,7 @@
 namespace ferrox {
 
 struct ApiKey;
-class RequestRecord;
+class ExchangeRecord;
 
 struct HttpHeader {
   std::string name;
@@ -26,7 +26,7 @@ struct HttpRequest {
   std::string id;                  ///< given by the server, sent back as x-request-id
   const ApiKey* caller = nullptr;  ///< whose request it is; nullptr: the service has no keys, or asked for none
   std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();  ///< of its head
-  std::shared_ptr<RequestRecord> record;  ///< the service's, of what becomes of it; nullptr: it keeps none
+  std::shared_ptr<ExchangeRecord> record;  ///< the service's, of what becomes of it; nullptr: it keeps none
   std::vector<HttpHeader> headers;
   std::string body;
 

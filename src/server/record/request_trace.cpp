@@ -8,7 +8,7 @@
 
 #include "server/endpoint.h"
 #include "server/keys/api_key.h"
-#include "server/record/request_record.h"
+#include "server/record/exchange_record.h"
 
 namespace ferrox {
 namespace {

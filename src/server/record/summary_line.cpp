@@ -7,7 +7,7 @@
 
 #include "server/endpoint.h"
 #include "server/keys/api_key.h"
-#include "server/record/request_record.h"
+#include "server/record/exchange_record.h"
 
 namespace ferrox {
 namespace {
@@ -56,7 +56,7 @@ void log_request(spdlog::level::level_enum level, const std::string& request_id,
 }
 
 void log_summary(const HttpRequest& request, const HttpOutcome& outcome) {
-  const RequestRecord* const record = request.record.get();
+  const ExchangeRecord* const record = request.record.get();
   const Endpoint* const endpoint = record == nullptr ? nullptr : record->endpoint;
   const bool is_detail = endpoint != nullptr && endpoint->is_probe && outcome.status < 400;
   const auto level = is_detail ? spdlog::level::debug : spdlog::level::info;

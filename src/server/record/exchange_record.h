@@ -30,11 +30,11 @@ struct AnswerTotals {
   std::vector<std::string> finish_reasons;  ///< of answers that ended: "stop", "length", "cancelled", "error"
 };
 
-class RequestRecord : public std::enable_shared_from_this<RequestRecord> {
+class ExchangeRecord : public std::enable_shared_from_this<ExchangeRecord> {
  public:
   /// Where a trace is kept it is told when the last one lets go: after the exchange, and after the engine's last event
   /// for it.
-  ~RequestRecord();
+  ~ExchangeRecord();
 
   /// A sink for one answer: notes each event and passes it on. `n_prompt`: tokens of its prompt, 0 for an answer to
   /// the same prompt as the one before.

@@ -1,4 +1,4 @@
-#include "server/record/request_record.h"
+#include "server/record/exchange_record.h"
 
 #include <utility>
 
@@ -19,11 +19,11 @@ const char* name_of(FinishReason reason) {
 
 }  // namespace
 
-RequestRecord::~RequestRecord() {
+ExchangeRecord::~ExchangeRecord() {
   if (trace != nullptr) trace->tell(totals_);
 }
 
-EventSink RequestRecord::follow(int64_t n_prompt, EventSink next) {
+EventSink ExchangeRecord::follow(int64_t n_prompt, EventSink next) {
   {
     const std::lock_guard lock(mutex_);
     ++totals_.n_answers;
@@ -36,7 +36,7 @@ EventSink RequestRecord::follow(int64_t n_prompt, EventSink next) {
   };
 }
 
-void RequestRecord::note(const Event& event, Answer& answer) {
+void ExchangeRecord::note(const Event& event, Answer& answer) {
   const std::lock_guard lock(mutex_);
   if (const auto* progress = std::get_if<PromptProgressEvent>(&event); progress != nullptr && answer.leads) {
     totals_.n_cached = totals_.n_cached.value_or(0) + progress->n_cached;
@@ -55,7 +55,7 @@ void RequestRecord::note(const Event& event, Answer& answer) {
   if (std::holds_alternative<Error>(event)) totals_.finish_reasons.emplace_back("error");
 }
 
-AnswerTotals RequestRecord::totals() const {
+AnswerTotals ExchangeRecord::totals() const {
   const std::lock_guard lock(mutex_);
   return totals_;
 }
