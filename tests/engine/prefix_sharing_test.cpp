@@ -123,6 +123,7 @@ TEST(PrefixSharing, NamespacesAreApart) {
 TEST(PrefixSharing, ThoseThatArriveTogetherComputeTheirPrefixOnce) {
   for (const int kind : {0, 6, -1}) {
     SCOPED_TRACE(kind);
+    testing::Gate gate;
     CountingRig rig({.n_pages = 100,
                      .n_parallel = 8,
                      .batch_rows = 16,
@@ -133,7 +134,9 @@ TEST(PrefixSharing, ThoseThatArriveTogetherComputeTheirPrefixOnce) {
     std::vector<GenerationRequest> requests;
     for (int32_t i = 0; i < 16; ++i) requests.push_back(make_request(joined(prefix, random_prompt(5, 100 + i)), 3));
     std::vector<EventLog> logs;
+    rig.loop->post([&](KvMemory&) { gate.pass(); });  // none is begun before all are there
     for (const GenerationRequest& request : requests) logs.push_back(rig.submit(request));
+    gate.open();
     for (size_t i = 0; i < logs.size(); ++i) expect_answer(logs[i], requests[i]);
     // The first computes 66 + 5, the others 5 and at most a page of what they share; each 2 rows of its answer.
     EXPECT_LE(rig.n_rows, 66 + 16 * (5 + 2) + 15 * 1);
