@@ -12,7 +12,7 @@ def words(rng, n):
     return " ".join(rng.choice(WORDS) for _ in range(n))
 
 
-def make_pool(seed, n, longest=600):
+def make_pool(seed, n, longest=250):
     """`n` different requests. Greedy and seeded, three dialects, prefixes that several share, one to three choices."""
     rng = random.Random(seed)
     prefixes = [words(rng, length) for length in (40, 200, longest)]

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from completion import Answer, ask, head_and_body, make_pool
+from completion import Answer, Request, ask, head_and_body, make_pool
 from machine import Clock, SmallDisk, stop_for
 from server_process import ServerProcess
 
@@ -207,7 +207,7 @@ def main():
     flags = ["-m", arguments.model, "--parallel", "6", "--kv-bytes", "96M", "--ctx-size", "2048", "--kv-host-bytes", "32M"]
     server = ServerProcess(arguments.exe, flags + (["--kv-disk", disk.folder, "--kv-disk-bytes", "1G"] if disk.is_there else []), clock.environment())
     pool = make_pool(7, arguments.requests)
-    alone = [ask(server, (path, {**body, "cache_prompt": False})) for path, body in pool]
+    alone = [ask(server, Request(path, {**body, "cache_prompt": False})) for path, body in pool]
     idle_before = server.holds()
     print(f"alone: {idle_before}", flush=True)
     load = Load(server, pool, alone)
