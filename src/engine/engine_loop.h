@@ -9,33 +9,23 @@
 
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "engine/admitter.h"
+#include "engine/engine_loop_options.h"
 #include "engine/heartbeat.h"
 #include "engine/prefix_archive.h"
 #include "engine/request.h"
 #include "engine/request_inbox.h"
-#include "engine/running_request.h"
+#include "engine/request_intake.h"
+#include "engine/running_requests.h"
 #include "engine/sleep_level.h"
 #include "engine/step_batch.h"
 #include "engine/token_loop.h"
 #include "engine/waiting_requests.h"
 #include "kv/request_kv.h"
 #include "nn/model.h"
-#include "sched/admission.h"
 #include "sched/step_pace.h"
 
 namespace ferrox {
-
-struct EngineLoopOptions {
-  int n_threads;
-  int64_t context_length;  ///< most positions of one request
-  int32_t n_parallel;      ///< most requests that run at once, at most batch_rows
-  int32_t batch_rows;      ///< most rows of one step, at most model.max_batch_rows()
-  int32_t max_queue;
-  int64_t default_max_tokens;
-  int64_t default_timeout_ms;  ///< 0: no limit
-  int32_t call_opener = -1;    ///< the token that opens a tool call, or -1
-  int64_t max_gap_ms = 0;      ///< between two tokens of who generates, while prompts load; 0: no limit
-};
 
 /// The thread owns pages and requests that run, and is the only one that uses the model; all that others touch is in
 /// the inbox. Methods are safe from any thread.
@@ -50,10 +40,14 @@ class EngineLoop {
 
   // As Engine's.
   Result<RequestId> submit(GenerationRequest request, EventSink sink);
-  Result<std::vector<RequestId>> submit_all(std::vector<NewRequest> requests);
-  Result<void> check_number(size_t n_requests) const;
+  Result<std::vector<RequestId>> submit_all(std::vector<NewRequest> requests) {
+    return intake_.submit_all(std::move(requests));
+  }
+  Result<void> check_number(size_t n_requests) const { return intake_.check_number(n_requests); }
   Result<AdmissionAnswer> ask_admission(std::span<const int32_t> prompt, std::optional<int64_t> max_tokens,
-                                        int32_t n_choices = 1) const;
+                                        int32_t n_choices = 1) const {
+    return intake_.ask_admission(prompt, max_tokens, n_choices);
+  }
   bool post(RequestInbox::Job job) { return inbox_.post(std::move(job)); }
   void cancel(RequestId id) { inbox_.cancel(id); }
   void drain() { inbox_.drain(); }
@@ -66,40 +60,17 @@ class EngineLoop {
  private:
   using Clock = std::chrono::steady_clock;
 
-  AdmissionLimits limits() const;
-  Result<std::vector<RequestId>> accept(std::vector<NewRequest> requests, TimePoint arrival);
-  Result<void> accept_choices(std::span<NewRequest> requests, TimePoint arrival, TimePoint deadline,
-                              std::vector<Choices>& groups) const;
-  std::vector<int64_t> pages_together(const Reservation& needed, int64_t n_prompt, size_t n_choices) const;
-  TimePoint deadline_of(int64_t timeout_ms, TimePoint arrival) const;
-
   // On the engine thread.
   void run();
   bool wait_for_work();
   bool has_copies() const;
   void take_news();
   void run_jobs();
-  void admit(TimePoint now);
-  std::optional<int64_t> cached_length(Choices& choices, TimePoint now);
-  bool waits_for_source(PrefixUse& prefix) const;
-  bool finds_source(AcceptedRequest& waiting, int64_t n_cached);
-  bool restores(Choices& choices);
-  void wait_for_outside_holders() const;
-  bool has_slots_for(const Choices& choices) const;
-  bool try_admit(RequestId first, Choices& choices, TimePoint now);
-  bool park_for(RequestId first, Choices& choices, TimePoint now);
-  std::vector<RequestId> parked_for(const Choices& choices) const;
-  void park(RequestId id);
-  std::vector<int64_t> pages_of(const AcceptedRequest& request, size_t n_choices) const;
-  std::vector<int64_t> message_ends(std::span<const int32_t> prompt) const;
   void refuse_expired(TimePoint now);
   void step();
   std::vector<RequestId> ids_of(const std::vector<StepPart>& parts) const;
   void take_results(const std::vector<StepPart>& parts);
   void fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now);
-  int32_t n_slots_taken() const;
-  void start(std::unique_ptr<RunningRequest> request);
-  void leave_slot(RunningRequest& request);
   void finish_over();
   void publish();
 
@@ -113,12 +84,12 @@ class EngineLoop {
   ThreadPool threads_;
   StepBatch batch_;
   StepPace pace_;
-  std::vector<std::unique_ptr<RunningRequest>> running_;  ///< in order of admission
+  RunningRequests running_;
   WaitingRequests waiting_;
-  int32_t n_left_ = 0;  ///< answers that don't wait any more, since others were told
-  std::vector<SlotState> slots_;
   uint64_t n_steps_ = 0;
   RequestInbox inbox_;
+  RequestIntake intake_;
+  Admitter admitter_;
   Heartbeat heartbeat_;
 
   std::thread thread_;  ///< last: it starts when all else stands

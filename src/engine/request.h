@@ -57,6 +57,19 @@ struct PromptProgressEvent {
 
 enum class FinishReason { kStop, kLength, kCancelled };
 
+/// "stop", "length" or "cancelled".
+constexpr const char* finish_reason_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      break;
+  }
+  return "cancelled";
+}
+
 /// Where the reuse of a prompt ended, and why.
 struct PrefixEnd {
   PrefixMiss miss;

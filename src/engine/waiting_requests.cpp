@@ -29,6 +29,12 @@ std::optional<RequestId> WaitingRequests::next(const CachedLength& cached, size_
   return queue_.next([&](RequestId first) { return cached(waiting_.at(first)); }, n_compared);
 }
 
+Choices WaitingRequests::extract(RequestId first) {
+  Choices choices = std::move(waiting_.extract(first).mapped());
+  if (!choices.front().history) n_left_ += static_cast<int32_t>(choices.size());
+  return choices;
+}
+
 Choices WaitingRequests::take(RequestId first, int64_t n_reused) {
   Choices taken = extract(first);
   int64_t n_tokens = 0;
@@ -49,6 +55,7 @@ std::optional<AcceptedRequest> WaitingRequests::cancel(RequestId id) {
     choices.erase(found);
     queue_.remove_one(first);
     if (choices.empty()) waiting_.erase(waiting_.find(first));
+    n_left_ += !cancelled.history;
     return cancelled;
   }
   return std::nullopt;

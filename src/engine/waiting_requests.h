@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/accepted_request.h"
 #include "sched/request_queue.h"
@@ -43,11 +44,15 @@ class WaitingRequests {
   /// Those whose deadline is at or before `now`.
   Choices take_expired(TimePoint now);
 
+  /// Answers that waited, never having run, and don't wait any more, since the last call.
+  int32_t take_n_left() { return std::exchange(n_left_, 0); }
+
  private:
-  Choices extract(RequestId first) { return std::move(waiting_.extract(first).mapped()); }
+  Choices extract(RequestId first);
 
   std::unordered_map<RequestId, Choices> waiting_;  ///< one for each entry of queue_
   RequestQueue queue_;
+  int32_t n_left_ = 0;
 };
 
 }  // namespace ferrox

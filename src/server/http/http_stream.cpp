@@ -1,12 +1,13 @@
-// How does a connection begin and end?
 #include "server/http/http_stream.h"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 namespace ferrox {
 
-HttpStream::HttpStream(tcp::socket socket, asio::ssl::context* tls) : tcp_(std::move(socket)) {
-  if (tls != nullptr) tls_ = std::make_unique<TlsStream>(tcp_, *tls);
+HttpStream::HttpStream(tcp::socket socket, asio::ssl::context* tls) : MaybeTlsStream(std::move(socket)) {
+  if (tls != nullptr) tls_ = std::make_unique<decltype(tls_)::element_type>(tcp_, *tls);
 }
 
 awaitable<error_code> HttpStream::handshake() {

@@ -43,7 +43,4 @@ std::unique_ptr<AnswerShape> make_chat_shape(const Tokenizer& tokenizer, Logprob
 std::unique_ptr<AnswerShape> make_completion_shape(const Tokenizer& tokenizer, Logprobs logprobs,
                                                    std::vector<std::string> echoes);
 
-/// "stop", "length" or "cancelled".
-const char* finish_reason_name(FinishReason reason);
-
 }  // namespace ferrox

@@ -55,16 +55,4 @@ std::unique_ptr<AnswerShape> make_chat_shape(const Tokenizer& tokenizer, Logprob
   return std::make_unique<ChatShape>(tokenizer, logprobs);
 }
 
-const char* finish_reason_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStop:
-      return "stop";
-    case FinishReason::kLength:
-      return "length";
-    case FinishReason::kCancelled:
-      break;
-  }
-  return "cancelled";
-}
-
 }  // namespace ferrox

@@ -3,21 +3,6 @@
 #include <utility>
 
 namespace ferrox {
-namespace {
-
-const char* name_of(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStop:
-      return "stop";
-    case FinishReason::kLength:
-      return "length";
-    case FinishReason::kCancelled:
-      break;
-  }
-  return "cancelled";
-}
-
-}  // namespace
 
 ExchangeRecord::~ExchangeRecord() {
   if (trace != nullptr) trace->tell(totals_);
@@ -49,7 +34,7 @@ void ExchangeRecord::note(const Event& event, Answer& answer) {
   }
   if (const auto* done = std::get_if<DoneEvent>(&event)) {
     totals_.n_generated += done->usage.completion_tokens - answer.n_generated;
-    totals_.finish_reasons.emplace_back(name_of(done->reason));
+    totals_.finish_reasons.emplace_back(finish_reason_name(done->reason));
     if (!totals_.usage) totals_.usage = done->usage;
   }
   if (std::holds_alternative<Error>(event)) totals_.finish_reasons.emplace_back("error");
