@@ -47,8 +47,7 @@ struct ProductArgs {
   int64_t m;   ///< activation rows
   float* out;  ///< out[row * out_stride + n], n in [0, n_rows)
   int64_t out_stride;
-  float* scratch;                           ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
-  const std::byte* next_weights = nullptr;  ///< 16 rows of row_bytes that will be wanted after these; nullptr: unknown
+  float* scratch;  ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
 };
 
 /// Tiles of 32 weight rows that share one walk along K.

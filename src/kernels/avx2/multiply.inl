@@ -140,9 +140,13 @@ inline void multiply_real(const Panel<Shape>& panel, const ActBlock* acts, int k
   }
 }
 
+/// How often a share is stepped on for a group of activation rows.
+template <class Shape>
+inline constexpr int kShareSteps = 1;
+
 /// As body/multiply_codes.inl states it.
 template <class Shape, int kRows, int kPanels>
-inline void multiply_codes(const Panel<Shape>* panels, const ActBlock* acts, int k, float* tile) {
+inline void multiply_codes(const Panel<Shape>* panels, const ActBlock* acts, int k, NextShare&, float* tile) {
   static_assert(kPanels == 1);
   if constexpr (Shape::kKind == ScaleKind::kInteger) multiply_integer<Shape, kRows>(panels[0], acts, tile);
   if constexpr (Shape::kKind == ScaleKind::kReal) multiply_real<Shape, kRows>(panels[0], acts, k, tile);

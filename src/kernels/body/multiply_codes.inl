@@ -2,6 +2,10 @@
 namespace ferrox {
 namespace {
 
+/// How often a share is stepped on for a group of activation rows.
+template <class Shape>
+inline constexpr int kShareSteps = Shape::kKind == ScaleKind::kFloat ? 1 : Shape::kSubs;
+
 /// Sums of one sub-block for kRows activation rows and kPanels * 16 weight rows.
 template <class Shape, int kRows, int kPanels>
 struct SubSums {
@@ -27,13 +31,14 @@ struct SubSums {
 
 /// One K-block into the output tile, [kRows][kPanels * 16]; `k` weights of it exist.
 template <class Shape, int kRows, int kPanels>
-inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int k, float* tile) {
+inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int k, NextShare& next, float* tile) {
   F t[kRows][kPanels];
   for (int r = 0; r < kRows; ++r) {
     for (int p = 0; p < kPanels; ++p) t[r][p] = zero_f();
   }
   const int n_subs = k / Shape::kSub;
   for (int sub = 0; sub < n_subs; ++sub) {
+    next.step();
     const SubSums<Shape, kRows, kPanels> sums(panels, acts, sub);
     for (int p = 0; p < kPanels; ++p) {
       for (int r = 0; r < kRows; ++r) t[r][p] = add_real(t[r][p], sums.sum[r][p], panels[p], acts[r], sub);
@@ -48,12 +53,13 @@ inline void multiply_real(const Panel<Shape>* panels, const ActBlock* acts, int 
 }
 
 template <class Shape, int kRows, int kPanels>
-inline void multiply_integer(const Panel<Shape>* panels, const ActBlock* acts, float* tile) {
+inline void multiply_integer(const Panel<Shape>* panels, const ActBlock* acts, NextShare& next, float* tile) {
   I total[kRows][kPanels];
   for (int r = 0; r < kRows; ++r) {
     for (int p = 0; p < kPanels; ++p) total[r][p] = zero_i();
   }
   for (int sub = 0; sub < Shape::kSubs; ++sub) {
+    next.step();
     const SubSums<Shape, kRows, kPanels> sums(panels, acts, sub);
     for (int p = 0; p < kPanels; ++p) {
       const I scale = load_i(panels[p].scale[sub]);
@@ -67,9 +73,9 @@ inline void multiply_integer(const Panel<Shape>* panels, const ActBlock* acts, f
 
 /// kRows activation rows over the K-block that `panels` hold, into [kRows][kPanels * 16]; `k` weights of it exist.
 template <class Shape, int kRows, int kPanels>
-inline void multiply_codes(const Panel<Shape>* panels, const ActBlock* acts, int k, float* tile) {
-  if constexpr (Shape::kKind == ScaleKind::kInteger) multiply_integer<Shape, kRows, kPanels>(panels, acts, tile);
-  if constexpr (Shape::kKind == ScaleKind::kReal) multiply_real<Shape, kRows, kPanels>(panels, acts, k, tile);
+inline void multiply_codes(const Panel<Shape>* panels, const ActBlock* acts, int k, NextShare& next, float* tile) {
+  if constexpr (Shape::kKind == ScaleKind::kInteger) multiply_integer<Shape, kRows, kPanels>(panels, acts, next, tile);
+  if constexpr (Shape::kKind == ScaleKind::kReal) multiply_real<Shape, kRows, kPanels>(panels, acts, k, next, tile);
 }
 
 }  // namespace

@@ -96,6 +96,9 @@ struct SpreadPrefetch {
 template <class Format>
 constexpr int64_t kBlockBytes = int64_t{kKBlock} / Format::kBlock* Format::kBytes;
 
+/// Activation rows between two looks at what is to be fetched.
+inline constexpr int64_t kStepRows = kOnePanelRows > kManyPanelsRows ? kOnePanelRows : kManyPanelsRows;
+
 /// A K-block of the rows that will be unpacked next, asked for line by line between multiplications of many activation
 /// rows: they then are in L2 just in time, whereas a whole group of rows asked for at once would be washed out, and
 /// more lines at a time than a core can wait for would hold up everything else.
@@ -105,18 +108,16 @@ class NextRows {
   NextRows(const uint8_t* rows, int64_t row_bytes, int64_t n_rows, int64_t block_bytes, int64_t n_act_rows)
       : row_(rows), at_(rows), row_bytes_(row_bytes), block_bytes_(block_bytes), n_left_(n_rows) {
     const int64_t n_lines = n_rows * (block_bytes / 64 + 1);
-    const int64_t n_steps = n_act_rows < kStepRows ? 1 : n_act_rows / kStepRows;
+    const int64_t n_steps = n_act_rows / kStepRows;
     n_a_step_ = static_cast<int>((n_lines + n_steps - 1) / n_steps);
     if (n_a_step_ < kFewestAStep) n_a_step_ = kFewestAStep;
   }
 
-  /// Before each group of activation rows.
   [[gnu::always_inline]] void step() {
     for (int i = 0; i < n_a_step_ && n_left_ > 0; ++i) fetch_line();
   }
 
  private:
-  static constexpr int64_t kStepRows = kOnePanelRows > kManyPanelsRows ? kOnePanelRows : kManyPanelsRows;
   static constexpr int kFewestAStep = 4;  ///< 32 rows of any format are through in a third of a prompt's steps
 
   [[gnu::always_inline]] void fetch_line() {
@@ -134,6 +135,36 @@ class NextRows {
   int64_t block_bytes_ = 0;
   int64_t n_left_ = 0;
   int n_a_step_ = 0;
+};
+
+/// Bytes of the rows after the next, in a straight line, asked for between multiplications of some activation rows.
+class NextShare {
+ public:
+  NextShare() = default;
+  NextShare(const uint8_t* from, int64_t n_bytes, int64_t n_steps) : at_(from), n_left_(n_bytes / 64 + 1) {
+    n_a_step_ = static_cast<int>((n_left_ + n_steps - 1) / n_steps);
+  }
+
+  /// Lines go into L2 far ahead, where they don't hold up a core's few reads of L1, and are called from there.
+  [[gnu::always_inline]] void step() {
+    for (int i = 0; i < n_a_step_ && n_left_ > 0; ++i, --n_left_, at_ += 64) {
+      __builtin_prefetch(at_ + kShareAheadBytes, 0, 2);
+      __builtin_prefetch(at_, 0, 3);
+    }
+  }
+
+ private:
+  static constexpr int64_t kShareAheadBytes = 2048;
+
+  const uint8_t* at_ = nullptr;
+  int64_t n_left_ = 0;
+  int n_a_step_ = 0;
+};
+
+/// What is asked for between multiplications: one of the two, or nothing.
+struct NextFetches {
+  NextRows rows;
+  NextShare share;
 };
 
 /// Lines that a K-block of 16 rows takes.

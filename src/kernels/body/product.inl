@@ -17,7 +17,7 @@ namespace {
 /// kRows activation rows from row m0 on, over the K-block that `panels` hold.
 template <class Shape, int kRows, int kPanels>
 inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m0, int k,
-                          float* tile) {
+                          NextFetches& next, float* tile) {
   tile += m0 * kPanels * 16;
   if constexpr (Shape::kKind == ScaleKind::kFloat) {
     const float* x = args.x + m0 * args.x_stride + k_block * kKBlock;
@@ -25,17 +25,18 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
     multiply_float<kRows, kPanels>(panels, x, args.x_stride, tile);
   } else {
     const ActBlock* acts = args.acts + k_block * args.m + m0;
-    multiply_codes<Shape, kRows, kPanels>(panels, acts, k, tile);
+    multiply_codes<Shape, kRows, kPanels>(panels, acts, k, next.share, tile);
   }
 }
 
 /// All activation rows, kRows at a time, then the rest in halves.
 template <class Shape, int kRows, int kPanels>
 inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m, int k,
-                             NextRows& next, float* tile) {
+                             NextFetches& next, float* tile) {
   for (; m + kRows <= args.m; m += kRows) {
-    next.step();
-    multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, tile);
+    next.rows.step();
+    if constexpr (kShareSteps<Shape> == 1) next.share.step();
+    multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, next, tile);
   }
   return m;
 }
@@ -43,7 +44,7 @@ inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args
 /// As many rows as registers allow share one pass over the panels.
 template <class Shape, int kPanels>
 [[gnu::noinline]] void multiply_all(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int k,
-                                    NextRows next, float* tile) {
+                                    NextFetches next, float* tile) {
   constexpr int kRows = kPanels == 1 ? kOnePanelRows : kManyPanelsRows;
   int64_t m = multiply_from<Shape, kRows, kPanels>(panels, args, k_block, 0, k, next, tile);
   m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k, next, tile);
@@ -78,20 +79,20 @@ inline NextRows next_rows(const ProductArgs& args, int64_t n0, int64_t tile_rows
 /// A K-block's share of the rows that come after the tile from n0 on, as they lie: the whole of them is a straight
 /// line.
 template <class Format>
-inline NextRows next_share(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t k_block) {
+inline NextShare next_share(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t k_block) {
+  if (n0 + 2 * tile_rows > args.n_rows) return {};
   const auto* rows = reinterpret_cast<const uint8_t*>(args.weights) + (n0 + tile_rows) * args.row_bytes;
-  if (n0 + 2 * tile_rows > args.n_rows) rows = reinterpret_cast<const uint8_t*>(args.next_weights);
-  if (rows == nullptr) return {};
   const int64_t share_bytes = tile_rows * kBlockBytes<Format>;
-  return {rows + k_block * share_bytes, share_bytes, 1, share_bytes, args.m};
+  const int64_t n_groups = (args.m + kStepRows - 1) / kStepRows;
+  return {rows + k_block * share_bytes, share_bytes, n_groups * kShareSteps<ShapeOf<Format>>};
 }
 
 /// What is asked for between the multiplications of a tile.
 template <class Format>
-inline NextRows next_fetches(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t tile, int64_t n_tiles,
-                             int64_t k_block) {
-  if (args.m >= kManyRows) return next_rows<Format>(args, n0, tile_rows, tile, n_tiles, k_block);
-  if (args.m >= kFewestRowsToFetchBeside) return next_share<Format>(args, n0, tile_rows, k_block);
+inline NextFetches next_fetches(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t tile, int64_t n_tiles,
+                                int64_t k_block) {
+  if (args.m >= kManyRows) return {next_rows<Format>(args, n0, tile_rows, tile, n_tiles, k_block), {}};
+  if (args.m >= kFewestRowsToFetchBeside) return {{}, next_share<Format>(args, n0, tile_rows, k_block)};
   return {};
 }
 
@@ -109,11 +110,7 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
   source.k = k;
   source.prefetch = nullptr;
   if (args.m >= kFewestRowsToFetchBeside) return source;
-  if (next_row + 16 <= args.n_rows) {
-    source.prefetch = weights + next_row * args.row_bytes + 16 * block_bytes;
-  } else if (args.next_weights != nullptr) {
-    source.prefetch = reinterpret_cast<const uint8_t*>(args.next_weights) + 16 * block_bytes;
-  }
+  if (next_row + 16 <= args.n_rows) source.prefetch = weights + next_row * args.row_bytes + 16 * block_bytes;
   return source;
 }
 
@@ -148,7 +145,7 @@ inline void product_tiles(const ProductArgs& args, int64_t n0) {
     const int k = static_cast<int>(k_left < kKBlock ? k_left : kKBlock);
     for (int64_t tile = 0; tile < n_tiles; ++tile) {
       unpack_tile<Format, kPanels, kTiles>(args, n0 + tile * kTileRows, k_block, k, panels);
-      const NextRows next = next_fetches<Format>(args, n0, kTileRows, tile, n_tiles, k_block);
+      const NextFetches next = next_fetches<Format>(args, n0, kTileRows, tile, n_tiles, k_block);
       multiply_all<ShapeOf<Format>, kPanels>(panels, args, k_block, k, next, args.scratch + tile * tile_floats);
     }
   }
