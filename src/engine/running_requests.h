@@ -20,6 +20,7 @@ class RunningRequests {
   RunningRequests(int32_t n_parallel, PrefixArchive* archive);
 
   bool empty() const { return requests_.empty(); }
+  size_t size() const { return requests_.size(); }
   Requests::const_iterator begin() const { return requests_.begin(); }
   Requests::const_iterator end() const { return requests_.end(); }
   RunningRequest& operator[](size_t index) const { return *requests_[index]; }
