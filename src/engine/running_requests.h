@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/engine_status.h"
 #include "engine/prefix_archive.h"
 #include "engine/request.h"
 #include "engine/running_request.h"
