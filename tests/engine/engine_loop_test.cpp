@@ -484,7 +484,7 @@ TEST(EngineLoop, RandomSchedulesGiveTheirPagesBack) {
 TEST(EngineLoop, AHundredThousandThatWaitAreCancelledAtOnce) {
   constexpr int kWaiting = 100'000;
   Gate gate;
-  Rig rig({.n_parallel = 1, .max_queue = kWaiting});
+  Rig rig({.n_parallel = 1, .max_queue = kWaiting + 1});
   rig.model.on_forward = [&](const Batch&) { gate.pass(); };
   int n_ended = 0;
   const GenerationRequest request = make_request({1, 2, 3}, 100);
