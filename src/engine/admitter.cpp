@@ -103,7 +103,7 @@ bool Admitter::try_admit(RequestId first, Choices& choices, TimePoint now) {
   std::unique_ptr<RequestKv> held = kv_.take(demand);
   if (!held) return false;
   const bool ran_before = one.history.has_value();
-  if (!ran_before) inbox_.count_admission(n_tokens, held->n_reused());
+  if (!ran_before) inbox_.count_admission(n_tokens, found ? std::optional(held->n_reused()) : std::nullopt);
   Choices taken = waiting_.take(first, held->n_reused());
   running_.start(std::make_unique<RunningRequest>(std::move(taken), std::move(held), found, call_opener_, now));
   return true;

@@ -26,6 +26,7 @@ EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<
       admitter_(*kv_, archive_.get(), threads_, waiting_, running_, inbox_, options_.call_opener) {
   CHECK(options_.n_parallel >= 1 && options_.n_parallel <= options_.batch_rows, "a step has a row for every request");
   CHECK(options_.batch_rows <= model_.max_batch_rows(), "the model's scratch takes a whole step");
+  if (archive_ != nullptr) archive_->on_progress([this] { heartbeat_.beat(); });
   publish();
   thread_ = std::thread([this] { run(); });
 }

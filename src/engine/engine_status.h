@@ -37,9 +37,13 @@ struct EngineStatus {
   int64_t n_pages_cached = 0;            ///< that hold prefixes and give way to whoever needs them
   uint64_t n_steps = 0;                  ///< forward passes since the start
   uint64_t n_prompt_tokens = 0;          ///< of requests that were admitted
-  uint64_t n_cached_tokens = 0;          ///< of them, that were there already
+  uint64_t n_looked_up_tokens = 0;       ///< of them, those of requests that look for what is cached
+  uint64_t n_cached_tokens = 0;          ///< of these, that were there already
   std::chrono::milliseconds silence{0};  ///< since the engine thread last got on with its work; none at rest
   RefusalCounts refused;
+
+  /// Pages that requests hold.
+  int64_t n_pages_used() const { return n_pages_total - n_pages_free - n_pages_cached; }
 };
 
 /// A place for one request that runs.

@@ -1,4 +1,5 @@
-// Does the engine thread get on? It says so at each step and between the parts of a pass; others look.
+// Does the engine thread get on? It says so at each step and between the parts of a pass or of a copy to the tiers;
+// others look.
 #pragma once
 
 #include <algorithm>

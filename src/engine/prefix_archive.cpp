@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostWaiting = 64;
 /// States of one prompt that are looked at before it is computed instead.
 constexpr int kMostStates = 8;
+/// While a disk is waited for: less than anybody takes for a thread that hangs.
+constexpr std::chrono::milliseconds kLongestSilence{100};
 
 bool has_part(PartMask parts, size_t part) { return (parts >> part & 1) != 0; }
 
@@ -99,8 +101,11 @@ void PrefixArchive::work() {
 void PrefixArchive::copy_all(std::chrono::seconds limit) { copy_until(PrefixTiers::TimePoint::clock::now() + limit); }
 
 void PrefixArchive::copy_until(PrefixTiers::TimePoint deadline) {
-  while (!waiting_.empty() && PrefixTiers::TimePoint::clock::now() < deadline) {
-    if (has_work() || tiers_->flush_until(deadline)) work();
+  for (;;) {
+    const auto now = PrefixTiers::TimePoint::clock::now();
+    if (waiting_.empty() || now >= deadline) return;
+    progress_();
+    if (has_work() || tiers_->flush_until(std::min<PrefixTiers::TimePoint>(deadline, now + kLongestSilence))) work();
   }
 }
 
@@ -159,6 +164,7 @@ bool PrefixArchive::put(const EntryName& name, std::span<const std::pair<int, in
   }
   for (size_t i = 0; i < parts.size(); ++i) sources.push_back({parts[i].first, pieces[i]});
   const PutOutcome outcome = tiers_->put(name, sources);
+  progress_();
   if (outcome == PutOutcome::kStored) n_bytes += size_bytes;
   return outcome != PutOutcome::kDropped;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ class PrefixArchive {
   /// `cache` must outlive this. The tiers' layout is tier_layout of its terms. slice_bytes: about what is copied
   /// between two steps.
   PrefixArchive(PrefixCache& cache, std::unique_ptr<PrefixTiers> tiers, uint64_t slice_bytes = kSliceBytes);
+
+  /// `progress` is called as copies get on, and while a disk is waited for.
+  void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
   /// Copies of what the tree keeps of `tokens` shall be made. Of many that wait, those that wait longest are forgotten.
   void keep(std::string_view space, std::span<const int32_t> tokens);
@@ -85,6 +89,7 @@ class PrefixArchive {
   const uint64_t slice_bytes_;
   const bool has_disk_;
   std::deque<Waiting> waiting_;
+  std::function<void()> progress_ = [] {};
 };
 
 }  // namespace ferrox

@@ -118,10 +118,12 @@ void RequestInbox::count_park() {
   ++status_.n_parks;
 }
 
-void RequestInbox::count_admission(int64_t n_prompt, int64_t n_cached) {
+void RequestInbox::count_admission(int64_t n_prompt, std::optional<int64_t> n_cached) {
   const std::lock_guard lock(mutex_);
   status_.n_prompt_tokens += static_cast<uint64_t>(n_prompt);
-  status_.n_cached_tokens += static_cast<uint64_t>(n_cached);
+  if (!n_cached) return;
+  status_.n_looked_up_tokens += static_cast<uint64_t>(n_prompt);
+  status_.n_cached_tokens += static_cast<uint64_t>(*n_cached);
 }
 
 void RequestInbox::publish(Snapshot snapshot) {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -71,8 +72,8 @@ class RequestInbox {
   /// A request that ran is parked.
   void count_park();
 
-  /// A request was admitted behind n_cached of its n_prompt tokens.
-  void count_admission(int64_t n_prompt, int64_t n_cached);
+  /// A request was admitted behind n_cached of its n_prompt tokens; absent: it didn't look for them.
+  void count_admission(int64_t n_prompt, std::optional<int64_t> n_cached);
 
   /// What status() shows of the engine thread's own.
   struct Snapshot {

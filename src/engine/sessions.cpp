@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -16,42 +17,73 @@ constexpr int kReadThreads = 2;  // a file that is in memory comes at the speed 
 
 /// What the engine thread keeps in place while a file is written.
 struct Sessions::Held {
+  explicit Held(const EnginePost& post) : pages(post) {}
+
   int64_t n_tokens = 0;
   std::vector<SessionPart> parts;                              ///< ascending
   std::vector<std::vector<std::span<const std::byte>>> bytes;  ///< of each part
   std::vector<std::vector<std::byte>> copies;                  ///< of pages that somebody may still write
-  std::optional<PrefixCache::Hold> pages;
+  EngineLoan<PrefixCache::Hold> pages;
 };
 
 Sessions::Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<SessionStore> store, uint64_t disk_bytes,
-                   int32_t n_vocab, Post post)
+                   int32_t n_vocab, EnginePost post)
     : cache_(cache),
       tiers_(tiers),
       store_(std::move(store)),
       disk_bytes_(disk_bytes),
       n_vocab_(n_vocab),
       post_(std::move(post)) {
-  share_disk(0);
+  share_disk();
 }
 
 /// Calls work() on the engine thread and waits for its end.
 template <class Work>
 Result<void> Sessions::on_engine(const Work& work) {
   std::promise<void> done;
+  const std::future<void> is_done = done.get_future();
   const bool is_posted = post_([&] {
     work();
     done.set_value();
   });
   if (!is_posted) return make_error(ErrorCode::kUnavailable, "sessions: the engine stops");
-  done.get_future().wait();
+  is_done.wait();
   return {};
 }
 
-/// Tiers have what sessions leave, and what another one takes.
-void Sessions::share_disk(uint64_t more_bytes) {
-  const uint64_t taken = store_->size_bytes() + more_bytes;
+/// Tiers have what sessions leave, those that are there and one that is being written.
+void Sessions::share_disk() {
+  const std::lock_guard lock(sharing_);
+  const uint64_t taken = store_->size_bytes() + reserved_bytes_;
   tiers_.set_disk_budget(disk_bytes_ - std::min(disk_bytes_, taken));
 }
+
+/// Room for a file that is about to be written, until it counts by itself or has failed.
+class Sessions::DiskShare {
+ public:
+  DiskShare(Sessions& sessions, uint64_t size_bytes) : DiskShare(sessions) { reserve(size_bytes); }
+  DiskShare(const DiskShare&) = delete;
+  DiskShare& operator=(const DiskShare&) = delete;
+  ~DiskShare() {
+    try {
+      reserve(0);
+    } catch (const std::bad_alloc&) {  // the next one tells the tiers
+    }
+  }
+
+ private:
+  explicit DiskShare(Sessions& sessions) : sessions_(sessions) {}
+
+  void reserve(uint64_t size_bytes) {
+    {
+      const std::lock_guard lock(sessions_.sharing_);
+      sessions_.reserved_bytes_ = size_bytes;
+    }
+    sessions_.share_disk();
+  }
+
+  Sessions& sessions_;
+};
 
 // ---- saving
 
@@ -72,17 +104,18 @@ void Sessions::hold(std::string_view space, std::span<const int32_t> tokens, Hel
     if (!is_part_full) continue;
     for (auto& piece : bytes) piece = held.copies.emplace_back(piece.begin(), piece.end());
   }
-  held.pages.emplace(cache_.groups(), match);
+  held.pages.make(cache_.groups(), match);
 }
 
 Result<SessionId> Sessions::write(std::span<const int32_t> tokens, const Held& held) {
+  const std::lock_guard lock(saving_);
   const uint64_t size_bytes = store_->file_bytes(tokens.size(), held.parts);
   const uint64_t left = disk_bytes_ - std::min(disk_bytes_, store_->size_bytes());
   if (size_bytes > left) {
     return make_error(ErrorCode::kMemoryBudget, "session of {} tokens: {} > {} that other sessions leave of {}",
                       tokens.size(), format_bytes(size_bytes), format_bytes(left), format_bytes(disk_bytes_));
   }
-  share_disk(size_bytes);
+  const DiskShare share(*this, size_bytes);
   tiers_.flush();
   std::vector<SessionSource> sources;
   for (size_t i = 0; i < held.parts.size(); ++i) sources.push_back({held.parts[i], held.bytes[i]});
@@ -90,19 +123,15 @@ Result<SessionId> Sessions::write(std::span<const int32_t> tokens, const Held& h
 }
 
 Result<SessionSummary> Sessions::save(std::string_view space, std::span<const int32_t> tokens) {
-  Held held;
+  Held held(post_);
   TRY(on_engine([&] { hold(space, tokens, held); }));
   if (held.n_tokens == 0) {
     return make_error(ErrorCode::kNotFound, "nothing of these {} tokens is cached: ask for an answer first",
                       tokens.size());
   }
   const auto kept = tokens.first(static_cast<size_t>(held.n_tokens));
-  const Result<SessionId> id = write(kept, held);
-  const uint64_t size_bytes = store_->file_bytes(kept.size(), held.parts);
-  share_disk(0);
-  TRY(on_engine([&] { held.pages.reset(); }));
-  if (!id) return id.error();
-  return SessionSummary{*id, size_bytes, held.n_tokens, 0};
+  TRY_ASSIGN(const SessionId id, write(kept, held));
+  return SessionSummary{id, store_->file_bytes(kept.size(), held.parts), held.n_tokens, 0};
 }
 
 // ---- restoring
@@ -143,37 +172,34 @@ Result<SessionSummary> Sessions::restore(const SessionId& id, std::string_view s
   TRY(check_size(id, needed));
   TRY(check_parts(file, needed));
   std::vector<PrefixGap> gaps;
-  std::optional<PrefixImport> import;
+  EngineLoan<PrefixImport> import(post_);
   TRY(on_engine([&] {
     gaps = prefix_gaps(cache_, space, tokens, PrefixExtent::kAll);
-    import.emplace(cache_, space, tokens, gaps);
+    import.make(cache_, space, tokens, gaps);
   }));
-  Result<void> loaded;
-  if (import->has_pages()) {
-    std::vector<std::vector<std::span<std::byte>>> pieces;
-    std::vector<SessionTarget> targets;
-    for (size_t i = 0; i < gaps.size(); ++i) pieces.push_back(import->bytes_of(i));
-    for (size_t i = 0; i < gaps.size(); ++i) {
-      targets.push_back({{static_cast<int32_t>(gaps[i].page), gaps[i].kind}, pieces[i]});
-    }
-    ThreadPool threads(kReadThreads);
-    loaded = file.load(targets, threads);
-  } else {
-    loaded = make_error(ErrorCode::kUnavailable, "session {}: no room for {} pages: requests that run hold the rest",
-                        to_hex(id), gaps.size());
+  if (!import->has_pages()) {
+    return make_error(ErrorCode::kUnavailable, "session {}: no room for {} pages: requests that run hold the rest",
+                      to_hex(id), gaps.size());
   }
+  std::vector<std::vector<std::span<std::byte>>> pieces;
+  std::vector<SessionTarget> targets;
+  for (size_t i = 0; i < gaps.size(); ++i) pieces.push_back(import->bytes_of(i));
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    targets.push_back({{static_cast<int32_t>(gaps[i].page), gaps[i].kind}, pieces[i]});
+  }
+  ThreadPool threads(kReadThreads);
+  TRY(file.load(targets, threads));
   TRY(on_engine([&] {
-    if (loaded) import->keep();
-    import.reset();
+    import->keep();
+    import.end();
   }));
-  TRY(loaded);
   return SessionSummary{id, store_->file_bytes(file.tokens().size(), file.parts()), static_cast<int64_t>(tokens.size()),
                         0};
 }
 
 Result<void> Sessions::erase(const SessionId& id) {
   TRY(store_->erase(id));
-  share_disk(0);
+  share_disk();
   return {};
 }
 

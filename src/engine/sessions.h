@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/engine_loan.h"
 #include "kv/prefix_import.h"
 #include "tier/prefix_tiers.h"
 #include "tier/session_store.h"
@@ -21,16 +22,14 @@ namespace ferrox {
 /// and gives back pages.
 class Sessions {
  public:
-  /// Runs something on the engine thread between two steps; false: it never will.
-  using Post = std::function<bool(std::function<void()>)>;
-
   /// Sessions and the tiers' files share disk_bytes, sessions first. All must outlive this. Token ids of files are
   /// checked against n_vocab.
   Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<SessionStore> store, uint64_t disk_bytes,
-           int32_t n_vocab, Post post);
+           int32_t n_vocab, EnginePost post);
 
   /// Saves as many of the tokens as the cache can go on behind. Errors: none of them (kNotFound), more than there is
-  /// room for on the disk (kMemoryBudget), what SessionStore::save refuses, an engine that stops.
+  /// room for on the disk (kMemoryBudget), what SessionStore::save refuses, an engine that stops. Others that save
+  /// wait.
   Result<SessionSummary> save(std::string_view space, std::span<const int32_t> tokens);
 
   /// Brings a session into the cache of a namespace. Errors say why it can't be used: what SessionStore::open_session
@@ -45,20 +44,24 @@ class Sessions {
 
  private:
   struct Held;
+  class DiskShare;
   template <class Work>
   Result<void> on_engine(const Work& work);
   void hold(std::string_view space, std::span<const int32_t> tokens, Held& held);
   Result<SessionId> write(std::span<const int32_t> tokens, const Held& held);
   Result<void> check_size(const SessionId& id, std::span<const PrefixGap> needed) const;
   Result<void> check_parts(const SessionFile& file, std::span<const PrefixGap> needed) const;
-  void share_disk(uint64_t more_bytes);
+  void share_disk();
 
   PrefixCache& cache_;
   PrefixTiers& tiers_;
   std::unique_ptr<SessionStore> store_;
   const uint64_t disk_bytes_;
   const int32_t n_vocab_;
-  const Post post_;
+  const EnginePost post_;
+  std::mutex saving_;  ///< held by who saves: one at a time
+  std::mutex sharing_;
+  uint64_t reserved_bytes_ = 0;  ///< of a file that is being written; guarded by sharing_
 };
 
 }  // namespace ferrox

@@ -15,6 +15,7 @@ QueuedRequest queued(const AcceptedRequest& request, size_t n_choices) {
 void WaitingRequests::add(Choices choices) {
   const AcceptedRequest& first = choices.front();
   queue_.push(queued(first, choices.size()));
+  for (const AcceptedRequest& choice : choices) first_of_[choice.id] = first.id;
   waiting_.emplace(first.id, std::move(choices));
 }
 
@@ -22,6 +23,7 @@ void WaitingRequests::add_parked(AcceptedRequest request) {
   request.deadline = TimePoint::max();  // it was admitted in time
   queue_.push_parked(queued(request, 1));
   const RequestId id = request.id;
+  first_of_[id] = id;
   waiting_[id].push_back(std::move(request));
 }
 
@@ -31,6 +33,7 @@ std::optional<RequestId> WaitingRequests::next(const CachedLength& cached, size_
 
 Choices WaitingRequests::extract(RequestId first) {
   Choices choices = std::move(waiting_.extract(first).mapped());
+  for (const AcceptedRequest& choice : choices) first_of_.erase(choice.id);
   if (!choices.front().history) n_left_ += static_cast<int32_t>(choices.size());
   return choices;
 }
@@ -48,17 +51,18 @@ Choices WaitingRequests::take(RequestId first, int64_t n_reused) {
 }
 
 std::optional<AcceptedRequest> WaitingRequests::cancel(RequestId id) {
-  for (auto& [first, choices] : waiting_) {
-    const auto found = std::ranges::find(choices, id, &AcceptedRequest::id);
-    if (found == choices.end()) continue;
-    AcceptedRequest cancelled = std::move(*found);
-    choices.erase(found);
-    queue_.remove_one(first);
-    if (choices.empty()) waiting_.erase(waiting_.find(first));
-    n_left_ += !cancelled.history;
-    return cancelled;
-  }
-  return std::nullopt;
+  const auto indexed = first_of_.find(id);
+  if (indexed == first_of_.end()) return std::nullopt;
+  const RequestId first = indexed->second;
+  first_of_.erase(indexed);
+  Choices& choices = waiting_.at(first);
+  const auto found = std::ranges::find(choices, id, &AcceptedRequest::id);
+  AcceptedRequest cancelled = std::move(*found);
+  choices.erase(found);
+  queue_.remove_one(first);
+  if (choices.empty()) waiting_.erase(first);
+  n_left_ += !cancelled.history;
+  return cancelled;
 }
 
 Choices WaitingRequests::take_expired(TimePoint now) {

@@ -50,7 +50,8 @@ class WaitingRequests {
  private:
   Choices extract(RequestId first);
 
-  std::unordered_map<RequestId, Choices> waiting_;  ///< one for each entry of queue_
+  std::unordered_map<RequestId, Choices> waiting_;     ///< one for each entry of queue_
+  std::unordered_map<RequestId, RequestId> first_of_;  ///< of each answer that waits, the number of its group
   RequestQueue queue_;
   int32_t n_left_ = 0;
 };

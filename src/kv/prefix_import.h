@@ -37,8 +37,7 @@ std::vector<PrefixGap> prefix_gaps(const PrefixCache& cache, std::string_view sp
 class PrefixImport {
  public:
   /// Takes a page for each gap (prefix_gaps of the same cache, space and tokens, with nothing in between). Between that
-  /// and keep() others may use the cache. `space` and
-  /// `tokens` must outlive this.
+  /// and keep() others may use the cache. `space` and `tokens` must be there until keep(), not for the destructor.
   PrefixImport(PrefixCache& cache, std::string_view space, std::span<const int32_t> tokens,
                std::span<const PrefixGap> gaps);
   ~PrefixImport();

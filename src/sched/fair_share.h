@@ -32,9 +32,6 @@ class FairShare {
   /// least.
   bool goes_before(const std::string& caller, const std::string& other) const;
 
-  /// Callers that are remembered: those with something that waits or runs, and those that had more than one of these.
-  size_t n_callers() const { return accounts_.size(); }
-
  private:
   struct Account {
     double weight = 1;

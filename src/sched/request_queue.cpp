@@ -7,58 +7,49 @@
 
 namespace ferrox {
 
-int32_t RequestQueue::n_waiting() const {
-  int32_t n = 0;
-  for (const auto& [key, line] : lines_) {
-    for (const Waiting& each : line) n += each.is_parked ? 0 : each.request.n_choices;
-  }
-  return n;
-}
-
-int32_t RequestQueue::n_parked() const {
-  int32_t n = 0;
-  for (const auto& [key, line] : lines_) n += static_cast<int32_t>(std::ranges::count_if(line, &Waiting::is_parked));
-  return n;
+void RequestQueue::add(Lines::iterator line, Line::iterator before, Waiting waiting) {
+  const QueuedRequest& request = waiting.request;
+  const uint64_t id = request.id;
+  shares_.wait(request.caller, request.n_choices);
+  if (request.deadline != TimePoint::max()) deadlines_.emplace(request.deadline, id);
+  n_parked_ += waiting.is_parked;
+  const auto place = line->second.insert(before, std::move(waiting));
+  CHECK(places_.emplace(id, Place{line, place}).second, "a request waits once");
 }
 
 void RequestQueue::push(const QueuedRequest& request) {
-  shares_.wait(request.caller, request.n_choices);
-  lines_[{request.priority, request.caller.name}].push_back({request});
+  const auto line = lines_.try_emplace({request.priority, request.caller.name}).first;
+  add(line, line->second.end(), {request});
 }
 
 void RequestQueue::push_parked(const QueuedRequest& request) {
   CHECK(request.n_choices == 1, "answers are parked one by one");
-  shares_.wait(request.caller, 1);
-  lines_[{request.priority, request.caller.name}].push_front({.request = request, .is_parked = true});
+  const auto line = lines_.try_emplace({request.priority, request.caller.name}).first;
+  add(line, line->second.begin(), {.request = request, .is_parked = true});
 }
 
-void RequestQueue::begin_round() {
-  for (auto& [key, line] : lines_) {
-    for (Waiting& each : line) each.was_asked = false;
-  }
-}
-
-/// Those of one priority side by side; of callers that are equal, whose first request is older.
-std::vector<RequestQueue::Lines::iterator> RequestQueue::lines_in_turn() {
+/// Of lines of one priority; of callers that are equal, whose first request is older.
+std::vector<RequestQueue::Lines::iterator> RequestQueue::lines_in_turn(Lines::iterator first, Lines::iterator end) {
   std::vector<Lines::iterator> turns;
-  for (auto line = lines_.begin(); line != lines_.end(); ++line) turns.push_back(line);
+  for (auto line = first; line != end; ++line) turns.push_back(line);
   std::ranges::stable_sort(turns, [this](const Lines::iterator& a, const Lines::iterator& b) {
-    const Key& one = a->first;
-    const Key& two = b->first;
-    if (one.priority != two.priority) return one.priority < two.priority;
-    if (shares_.goes_before(one.caller, two.caller)) return true;
-    if (shares_.goes_before(two.caller, one.caller)) return false;
+    const std::string& one = a->first.caller;
+    const std::string& two = b->first.caller;
+    if (shares_.goes_before(one, two)) return true;
+    if (shares_.goes_before(two, one)) return false;
     return a->second.front().request.id < b->second.front().request.id;
   });
   return turns;
 }
 
-RequestQueue::Waiting* RequestQueue::next_of(Line& line, const CachedLength& cached, size_t n_compared) {
+RequestQueue::Waiting* RequestQueue::next_of(Line& line, const CachedLength& cached, size_t n_compared) const {
   if (line.front().is_parked) return &line.front();
   Waiting* best = nullptr;
+  size_t n_asked = 0;
   size_t n = 0;
   for (Waiting& each : line) {
-    if (!std::exchange(each.was_asked, true)) each.n_cached = cached(each.request.id);
+    if (++n_asked > kMostAsked) break;
+    if (std::exchange(each.asked_in, round_) != round_) each.n_cached = cached(each.request.id);
     if (!each.n_cached) continue;
     if (each.n_passed_over >= kMostPassedOver) return &each;
     if (best == nullptr || *each.n_cached > *best->n_cached) best = &each;
@@ -68,53 +59,53 @@ RequestQueue::Waiting* RequestQueue::next_of(Line& line, const CachedLength& cac
 }
 
 std::optional<uint64_t> RequestQueue::next(const CachedLength& cached, size_t n_compared) {
-  for (const Lines::iterator& line : lines_in_turn()) {
-    if (const Waiting* const found = next_of(line->second, cached, n_compared)) return found->request.id;
+  for (auto first = lines_.begin(); first != lines_.end();) {
+    const int32_t priority = first->first.priority;
+    auto end = first;
+    while (end != lines_.end() && end->first.priority == priority) ++end;
+    for (const Lines::iterator& line : lines_in_turn(first, end)) {
+      if (const Waiting* const found = next_of(line->second, cached, n_compared)) return found->request.id;
+    }
+    first = end;
   }
   return std::nullopt;
 }
 
 void RequestQueue::take(uint64_t id, int64_t n_tokens) {
-  const auto [line, taken] = find(id);
-  CHECK(line != lines_.end(), "only what waits is taken");
+  const auto found = places_.find(id);
+  CHECK(found != places_.end(), "only what waits is taken");
+  const auto [line, taken] = found->second;
   for (auto each = line->second.begin(); each != taken; ++each) each->n_passed_over += each->n_cached.has_value();
   shares_.start(line->first.caller, taken->request.n_choices, n_tokens);
-  erase(line, taken);
+  erase(id);
 }
 
 bool RequestQueue::remove_one(uint64_t id) {
-  const auto [line, found] = find(id);
-  if (line == lines_.end()) return false;
+  const auto found = places_.find(id);
+  if (found == places_.end()) return false;
+  const auto [line, waiting] = found->second;
   shares_.leave(line->first.caller, 1);
-  if (--found->request.n_choices == 0) erase(line, found);
+  if (--waiting->request.n_choices == 0) erase(id);
   return true;
 }
 
 std::vector<uint64_t> RequestQueue::take_expired(TimePoint now) {
   std::vector<uint64_t> expired;
-  for (const auto& [key, line] : lines_) {
-    for (const Waiting& each : line) {
-      if (each.request.deadline <= now) expired.push_back(each.request.id);
-    }
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    const uint64_t id = deadlines_.begin()->second;
+    const auto [line, waiting] = places_.at(id);
+    shares_.leave(line->first.caller, waiting->request.n_choices);
+    erase(id);
+    expired.push_back(id);
   }
   std::ranges::sort(expired);
-  for (const uint64_t id : expired) {
-    const auto [line, found] = find(id);
-    shares_.leave(line->first.caller, found->request.n_choices);
-    erase(line, found);
-  }
   return expired;
 }
 
-std::pair<RequestQueue::Lines::iterator, RequestQueue::Line::iterator> RequestQueue::find(uint64_t id) {
-  for (auto line = lines_.begin(); line != lines_.end(); ++line) {
-    const auto found = std::ranges::find(line->second, id, [](const Waiting& each) { return each.request.id; });
-    if (found != line->second.end()) return {line, found};
-  }
-  return {lines_.end(), {}};
-}
-
-void RequestQueue::erase(Lines::iterator line, Line::iterator waiting) {
+void RequestQueue::erase(uint64_t id) {
+  const auto [line, waiting] = places_.extract(id).mapped();
+  deadlines_.erase({waiting->request.deadline, id});
+  n_parked_ -= waiting->is_parked;
   line->second.erase(waiting);
   if (line->second.empty()) lines_.erase(line);
 }

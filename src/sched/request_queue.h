@@ -4,11 +4,14 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sched/caller.h"
@@ -29,15 +32,15 @@ struct QueuedRequest {
 
 /// Lines of waiting requests, one for each priority and caller. The lowest priority goes first; among callers their
 /// shares decide; in a line the request of which most is cached goes first, but none is passed over more than
-/// kMostPassedOver times. Not for several threads.
+/// kMostPassedOver times. What a step asks costs the same however many wait. Not for several threads.
 class RequestQueue {
  public:
   static constexpr size_t kMostCompared = 8;  ///< of a line, by what is cached of them
+  static constexpr size_t kMostAsked = 256;   ///< of a line, when they let others pass
   static constexpr int kMostPassedOver = 4;
 
-  /// Answers that wait and haven't run yet, and parked ones that wait to go on.
-  int32_t n_waiting() const;
-  int32_t n_parked() const;
+  /// Answers that ran and wait to go on.
+  int32_t n_parked() const { return n_parked_; }
   bool empty() const { return lines_.empty(); }
 
   /// At the end of its line.
@@ -50,10 +53,10 @@ class RequestQueue {
   using CachedLength = std::function<std::optional<int64_t>(uint64_t id)>;
 
   /// Forgets what `next` was told, so that it asks again.
-  void begin_round();
+  void begin_round() { ++round_; }
 
   /// The request whose turn it is. `cached` is asked once in a round of each request that matters; `n_compared` of a
-  /// line are compared.
+  /// line are compared, and kMostAsked are asked to find them.
   std::optional<uint64_t> next(const CachedLength& cached, size_t n_compared = kMostCompared);
 
   /// It is admitted, and its answers pay n_tokens together. Those before it in its line were passed over.
@@ -78,18 +81,26 @@ class RequestQueue {
     QueuedRequest request;
     bool is_parked = false;
     int n_passed_over = 0;
-    bool was_asked = false;  ///< in this round
+    uint64_t asked_in = 0;  ///< the last round in which it was
     std::optional<int64_t> n_cached = {};
   };
-  using Line = std::deque<Waiting>;
+  using Line = std::list<Waiting>;
   using Lines = std::map<Key, Line>;
+  struct Place {
+    Lines::iterator line;
+    Line::iterator waiting;
+  };
 
-  std::vector<Lines::iterator> lines_in_turn();
-  static Waiting* next_of(Line& line, const CachedLength& cached, size_t n_compared);
-  std::pair<Lines::iterator, Line::iterator> find(uint64_t id);
-  void erase(Lines::iterator line, Line::iterator waiting);
+  void add(Lines::iterator line, Line::iterator before, Waiting waiting);
+  std::vector<Lines::iterator> lines_in_turn(Lines::iterator first, Lines::iterator end);
+  Waiting* next_of(Line& line, const CachedLength& cached, size_t n_compared) const;
+  void erase(uint64_t id);
 
-  Lines lines_;  ///< none is empty
+  Lines lines_;                                         ///< none is empty
+  std::unordered_map<uint64_t, Place> places_;          ///< of each request
+  std::set<std::pair<TimePoint, uint64_t>> deadlines_;  ///< of those that have one
+  int32_t n_parked_ = 0;
+  uint64_t round_ = 1;
   FairShare shares_;
 };
 

@@ -15,12 +15,9 @@ LogFields status_fields(const StatusSample& before, const StatusSample& now, std
   const auto n_prompt = static_cast<double>(status.n_prompt_tokens - before.status.n_prompt_tokens);
   const auto n_cached = static_cast<double>(status.n_cached_tokens - before.status.n_cached_tokens);
   const auto n_generated = static_cast<double>(now.n_generated - before.n_generated);
-  LogFields fields = {{"running", int64_t{status.n_running}},
-                      {"waiting", int64_t{status.n_queued}},
-                      {"parked", int64_t{status.n_parked}},
-                      {"pages_used", status.n_pages_total - status.n_pages_free - status.n_pages_cached},
-                      {"pages_cached", status.n_pages_cached},
-                      {"pages", status.n_pages_total}};
+  LogFields fields = {{"running", int64_t{status.n_running}},  {"waiting", int64_t{status.n_queued}},
+                      {"parked", int64_t{status.n_parked}},    {"pages_used", status.n_pages_used()},
+                      {"pages_cached", status.n_pages_cached}, {"pages", status.n_pages_total}};
   if (n_prompt > 0) fields.push_back({"prefix_hit_rate", n_cached / n_prompt});
   if (seconds > 0) {
     fields.push_back({"prompt_tokens_per_s", (n_prompt - n_cached) / seconds});

@@ -18,7 +18,6 @@
 namespace ferrox {
 namespace {
 
-constexpr int kMostUnread = 100'000;  ///< messages that a slow subscriber may leave, before it misses some
 constexpr size_t kSequenceBytes = 8;
 
 using SequenceBytes = std::array<uint8_t, kSequenceBytes>;
@@ -55,11 +54,17 @@ Error attach_error(const std::string& endpoint, const zmq::error_t& error) {
       fmt::format("kv events: '{}': expected an endpoint such as tcp://*:5557, found: {}", endpoint, error.what())};
 }
 
-/// Never waits: what a socket doesn't take is dropped by it.
-void send_part(zmq::socket_t& socket, std::string_view bytes, bool is_last) {
+Error no_sockets(std::string_view why) { return Error{ErrorCode::kIo, fmt::format("kv events: no sockets: {}", why)}; }
+
+/// Never waits; false: the socket has no room for it. A socket that has room for a first part has it for the others.
+bool send_part(zmq::socket_t& socket, std::string_view bytes, bool is_last) {
   const auto flags = is_last ? zmq::send_flags::dontwait : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
-  static_cast<void>(socket.send(zmq::buffer(bytes), flags));
+  return socket.send(zmq::buffer(bytes), flags).has_value();
 }
+
+/// Two whole replays, since libzmq hears only by halves of this what a client has read: who read all it asked for gets
+/// all it asks for next.
+int replay_limit(const KvEventPublisherOptions& options) { return 2 * (static_cast<int>(options.most_replayed) + 1); }
 
 std::string_view view_of(const SequenceBytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -73,9 +78,11 @@ struct KvEventPublisher::Sockets {
     const int linger_ms = static_cast<int>(given.linger.count());
     for (zmq::socket_t* socket : {&publisher, &replay}) {
       socket->set(zmq::sockopt::linger, linger_ms);
-      socket->set(zmq::sockopt::sndhwm, kMostUnread);
       socket->set(zmq::sockopt::ipv6, true);
     }
+    publisher.set(zmq::sockopt::sndhwm, static_cast<int>(given.most_unread));
+    replay.set(zmq::sockopt::sndhwm, replay_limit(given));
+    replay.set(zmq::sockopt::router_mandatory, true);  // says when there is no room
   }
 
   void publish(const KvEventBatch& batch) {
@@ -87,37 +94,47 @@ struct KvEventPublisher::Sockets {
     if (has_replay) history.keep({batch.sequence, std::move(payload)});
   }
 
-  /// Answers what was asked, which is [client, empty, sequence]; passes over what isn't.
-  void answer_replays() {
-    for (;;) {
-      std::vector<zmq::message_t> parts;
-      do {
-        zmq::message_t part;
-        if (!replay.recv(part, zmq::recv_flags::dontwait)) return;
-        parts.push_back(std::move(part));
-      } while (parts.back().more());
-      if (parts.size() != 3 || parts[1].size() != 0 || parts[2].size() != kSequenceBytes) continue;
-      const uint64_t first = from_big_endian(parts[2]);
-      for (const KvEventMessage& message : history.messages()) {
-        if (message.sequence >= first) answer(parts[0], message.sequence, message.payload);
-      }
-      answer(parts[0], ~uint64_t{0}, "");
+  /// Answers one question, which is [client, empty, sequence]; passes over what isn't. As much as the client has room
+  /// for: who leaves answers unread and asks again misses the rest.
+  void answer_replay() {
+    std::vector<zmq::message_t> parts;
+    do {
+      zmq::message_t part;
+      if (!replay.recv(part, zmq::recv_flags::dontwait)) return;
+      parts.push_back(std::move(part));
+    } while (parts.back().more());
+    if (parts.size() != 3 || parts[1].size() != 0 || parts[2].size() != kSequenceBytes) return;
+    const uint64_t first = from_big_endian(parts[2]);
+    for (const KvEventMessage& message : history.messages()) {
+      if (message.sequence >= first && !answer(parts[0], message.sequence, message.payload)) return;
     }
+    answer(parts[0], ~uint64_t{0}, "");
   }
 
-  void answer(const zmq::message_t& client, uint64_t number, std::string_view payload) {
+  /// False: the client has left, or has no room.
+  bool answer(const zmq::message_t& client, uint64_t number, std::string_view payload) {
     const SequenceBytes sequence = big_endian(number);
-    send_part(replay, client.to_string_view(), false);
+    try {
+      if (!send_part(replay, client.to_string_view(), false)) return false;
+    } catch (const zmq::error_t& error) {
+      if (error.num() == EHOSTUNREACH) return false;
+      throw;
+    }
     send_part(replay, "", false);
     send_part(replay, view_of(sequence), false);
     send_part(replay, payload, true);
+    return true;
   }
 
   /// Until there are events or somebody asks for old ones.
   void wait() {
     std::vector<zmq::pollitem_t> items = {{nullptr, signal.fd(), ZMQ_POLLIN, 0}};
     if (has_replay) items.push_back({replay.handle(), 0, ZMQ_POLLIN, 0});
-    zmq::poll(items, std::chrono::milliseconds(-1));
+    try {
+      zmq::poll(items, std::chrono::milliseconds(-1));
+    } catch (const zmq::error_t& error) {
+      if (error.num() != EINTR) throw;
+    }
     signal.reset();
   }
 
@@ -131,7 +148,13 @@ struct KvEventPublisher::Sockets {
 };
 
 Result<std::shared_ptr<KvEventPublisher>> KvEventPublisher::open(KvEventPublisherOptions options) {
-  auto sockets = std::make_unique<Sockets>(options);
+  std::unique_ptr<Sockets> sockets;
+  try {
+    sockets = std::make_unique<Sockets>(options);
+  } catch (const zmq::error_t& error) {
+    return no_sockets(error.what());
+  }
+  if (!sockets->signal.is_open()) return no_sockets("the system has no event file");
   try {
     attach(sockets->publisher, options.endpoint);
   } catch (const zmq::error_t& error) {
@@ -174,18 +197,16 @@ void KvEventPublisher::removed(std::span<const uint64_t> hashes) {
 void KvEventPublisher::cleared() { queue_.push(AllBlocksCleared{}); }
 
 void KvEventPublisher::run() {
-  for (bool goes_on = true; goes_on;) {
-    try {
+  try {
+    for (bool goes_on = true; goes_on;) {
       sockets_->wait();
       goes_on = !stops_;  // what was queued before that is sent
-      const std::vector<KvEventBatch> batches = queue_.take();
-      for (const KvEventBatch& batch : batches) sockets_->publish(batch);
-      if (sockets_->has_replay) sockets_->answer_replays();
-    } catch (const zmq::error_t& error) {
-      if (error.num() == EINTR) continue;
-      log().error("kv events: {}; no more are sent", error.what());
-      return;
+      for (const KvEventBatch& batch : queue_.take()) sockets_->publish(batch);
+      if (sockets_->has_replay) sockets_->answer_replay();
     }
+  } catch (const zmq::error_t& error) {
+    log().error("kv events: {}; no more are sent", error.what());
+    queue_.close();
   }
 }
 

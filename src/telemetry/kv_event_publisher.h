@@ -20,6 +20,7 @@ struct KvEventPublisherOptions {
   std::string replay_endpoint;  ///< the same for old messages; empty: none are kept
   std::string topic;            ///< the first part of each message
   size_t most_queued_bytes = size_t{32} << 20;
+  size_t most_unread = 1'000;                     ///< messages that a subscriber may leave, before it misses some
   size_t most_replayed = 10'000;                  ///< messages that are kept for replay
   size_t most_replayed_bytes = size_t{64} << 20;  ///< of them
   std::chrono::milliseconds linger{1'000};        ///< what was sent has so long to leave at the end
@@ -27,10 +28,11 @@ struct KvEventPublisherOptions {
 
 /// Messages are [topic, sequence as 8 bytes big-endian, encoded KvEventBatch]; the first one says that all is cleared.
 /// Who sends [sequence as 8 bytes big-endian] to the replay socket (behind an empty part, as REQ sockets put it) gets
-/// [empty, sequence, batch] for each message kept from there on, and then [empty, -1 as 8 bytes, empty].
+/// [empty, sequence, batch] for each message kept from there on, and then [empty, -1 as 8 bytes, empty]. Who doesn't
+/// read its answers gets no more than two whole ones.
 class KvEventPublisher : public PrefixObserver {
  public:
-  /// kInvalidArgument, naming the endpoint: ZeroMQ can't use it.
+  /// Errors: ZeroMQ can't use an endpoint (kInvalidArgument, naming it); too many files are open (kIo).
   static Result<std::shared_ptr<KvEventPublisher>> open(KvEventPublisherOptions options);
 
   /// Sends what is queued.

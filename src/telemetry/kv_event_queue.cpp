@@ -15,14 +15,16 @@ double seconds_since_1970() {
 }  // namespace
 
 void KvEventQueue::push(KvEvent event) {
+  bool was_empty = false;
   {
     const std::lock_guard lock(mutex_);
-    if (n_bytes_ + size_bytes(event) > most_bytes_) {
+    if (is_closed_ || n_bytes_ + size_bytes(event) > most_bytes_) {
       ++stats_.n_dropped;
       ++next_sequence_;
       has_gap_ = true;
       return;
     }
+    was_empty = batches_.empty();
     const bool had_gap = std::exchange(has_gap_, false);
     if (batches_.empty() || had_gap || batches_.back().events.size() >= kMostEvents) {
       batches_.push_back({next_sequence_++, seconds_since_1970(), {}});
@@ -30,7 +32,7 @@ void KvEventQueue::push(KvEvent event) {
     if (had_gap) append(AllBlocksCleared{});
     append(std::move(event));
   }
-  wake_();
+  if (was_empty) wake_();
 }
 
 void KvEventQueue::append(KvEvent event) {
@@ -43,6 +45,17 @@ std::vector<KvEventBatch> KvEventQueue::take() {
   const std::lock_guard lock(mutex_);
   n_bytes_ = 0;
   return std::exchange(batches_, {});
+}
+
+void KvEventQueue::close() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  for (const KvEventBatch& batch : batches_) {
+    stats_.n_told -= batch.events.size();
+    stats_.n_dropped += batch.events.size();
+  }
+  batches_ = {};
+  n_bytes_ = 0;
 }
 
 KvEventStats KvEventQueue::stats() const {

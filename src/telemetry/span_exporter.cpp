@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -14,6 +15,17 @@ namespace {
 bool may_send_again(int status) { return status == 429 || status == 502 || status == 503 || status == 504; }
 
 bool is_taken(int status) { return status >= 200 && status < 300; }
+
+/// Without what may be secret: user and password, query and fragment.
+std::string url_to_show(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const size_t scheme = url.find("://");
+  const size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const size_t path = url.find('/', host);
+  const size_t at = url.substr(0, path).rfind('@');
+  const bool has_user = at != std::string_view::npos && at >= host;
+  return std::string(url.substr(0, host)).append(url.substr(has_user ? at + 1 : host));
+}
 
 }  // namespace
 
@@ -101,7 +113,7 @@ bool SpanExporter::send(const std::vector<Span>& spans) {
     }
     if (!has_warned_) {
       const std::string why = status ? fmt::format("status {}", *status) : status.error().message;
-      log().warn("traces: {}: {}; not said again until spans are taken", options_.url, why);
+      log().warn("traces: {}: {}; not said again until spans are taken", url_to_show(options_.url), why);
       has_warned_ = true;
     }
     const bool is_worth_it = status ? may_send_again(*status) : status.error().code == ErrorCode::kIo;

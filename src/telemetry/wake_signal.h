@@ -4,17 +4,20 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/check.h"
-
 namespace ferrox {
 
 /// A number in a file, readable while it isn't 0.
 class WakeSignal {
  public:
-  WakeSignal() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) { CHECK(fd_ >= 0, "the system has an event file"); }
-  ~WakeSignal() { close(fd_); }
+  WakeSignal() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~WakeSignal() {
+    if (is_open()) close(fd_);
+  }
   WakeSignal(const WakeSignal&) = delete;
   WakeSignal& operator=(const WakeSignal&) = delete;
+
+  /// False: too many files are open, and it can't be used.
+  bool is_open() const { return fd_ >= 0; }
 
   int fd() const { return fd_; }
 

@@ -480,6 +480,25 @@ TEST(EngineLoop, RandomSchedulesGiveTheirPagesBack) {
   for (uint32_t seed = 0; seed < 150; ++seed) run_random_schedule(seed);
 }
 
+/// The end of an engine is at hand however many wait.
+TEST(EngineLoop, AHundredThousandThatWaitAreCancelledAtOnce) {
+  constexpr int kWaiting = 100'000;
+  Gate gate;
+  Rig rig({.n_parallel = 1, .max_queue = kWaiting + 1});
+  rig.model.on_forward = [&](const Batch&) { gate.pass(); };
+  int n_ended = 0;
+  const GenerationRequest request = make_request({1, 2, 3}, 100);
+  for (int i = 0; i <= kWaiting; ++i) {
+    const auto id = rig.loop->submit(
+        request, [&n_ended](const Event& event) { n_ended += std::holds_alternative<DoneEvent>(event); });
+    ASSERT_TRUE(id) << id.error().message;
+  }
+  gate.wait_for_arrivals(1);
+  gate.open();
+  rig.loop.reset();
+  EXPECT_EQ(n_ended, kWaiting + 1);
+}
+
 TEST(EngineLoop, ManyThreadsMaySubmitAndCancel) {
   Rig rig({.n_pages = 100, .n_parallel = 8, .batch_rows = 32, .max_queue = 1000});
   std::vector<std::thread> threads;

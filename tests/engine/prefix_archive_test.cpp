@@ -207,6 +207,39 @@ TEST(PrefixArchive, CopiesWaitWhileStagingIsFull) {
   }
 }
 
+/// Whoever asks whether the engine gets on is told of each page, and that a disk is waited for.
+TEST(PrefixArchive, LongCopiesShowThatTheyGetOn) {
+  Rig rig;
+  const GenerationRequest request = make_request(random_prompt(43, 1), 6);
+  cached_tokens(rig, request);
+  uint64_t bytes_of_all = 0;
+  for (const bool is_small : {false, true}) {
+    const TempFolder folder;
+    RigShape shape = on_disk(kKinds[0], folder);
+    if (is_small) shape.tiers.staging_bytes = bytes_of_all / 10;  // one of ten pages
+    with_archive(rig, shape, [&](std::unique_ptr<PrefixArchive> archive) {
+      testing::HangingDisk disk(folder.path());
+      int n = 0;
+      archive->on_progress([&] { ++n; });
+      archive->keep("", request.prompt);
+      archive->work();
+      EXPECT_EQ(n, is_small ? 2 : 10) << "of two the second found no room";
+      bytes_of_all = archive->stats().staged_bytes;
+      if (is_small) {
+        int n_waited = 0;
+        archive->on_progress([&] {
+          if (++n_waited == 3) disk.release();
+        });
+        archive->keep("", request.prompt);
+        archive->copy_all(std::chrono::seconds(600));
+        EXPECT_GT(n_waited, 3);
+      }
+      disk.release();
+      archive.reset();
+    });
+  }
+}
+
 TEST(PrefixArchive, NothingIsCopiedBehindAPageThatWasDropped) {
   const TempFolder folder;
   Rig rig;

@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "sched/naive_queue.h"
+
 namespace ferrox {
 namespace {
 
@@ -48,9 +50,7 @@ TEST(RequestQueue, ChoicesThatAreAdmittedTogetherCountOneByOne) {
   RequestQueue queue;
   queue.push({.id = 1, .n_choices = 3});
   queue.push({.id = 4});
-  EXPECT_EQ(queue.n_waiting(), 4);
   EXPECT_TRUE(queue.remove_one(1));
-  EXPECT_EQ(queue.n_waiting(), 3);
   EXPECT_EQ(queue.next(nothing_cached), 1u) << "the others keep its place";
   EXPECT_TRUE(queue.remove_one(1));
   EXPECT_TRUE(queue.remove_one(1));
@@ -141,7 +141,6 @@ TEST(RequestQueue, WhoWasParkedIsFirstOfItsLine) {
   queue.take(*queue.next(nothing_cached), 10);
   queue.stop("", 10, 4);
   queue.push_parked({.id = 1});
-  EXPECT_EQ(queue.n_waiting(), 2);
   EXPECT_EQ(queue.n_parked(), 1);
   EXPECT_THAT(turns(queue, [](uint64_t id) { return static_cast<int64_t>(id); }), ElementsAre(1, 3, 2));
 }
@@ -187,6 +186,81 @@ TEST(RequestQueue, RandomLoadsAreServed) {
     EXPECT_TRUE(waiting.empty());
     EXPECT_TRUE(queue.empty());
   }
+}
+
+/// Whatever comes, leaves, expires, is parked and is cached: the same as when all are looked at.
+TEST(RequestQueue, DoesWhatTheNaiveOneDoes) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    RequestQueue queue;
+    testing::NaiveQueue naive;
+    std::vector<QueuedRequest> running;
+    uint64_t next_id = 1;
+    for (int i = 0; i < 300; ++i) {
+      const uint32_t what = random() % 8;
+      if (what < 3) {
+        QueuedRequest request = of(next_id++, std::string(1, static_cast<char>('a' + random() % 3)),
+                                   static_cast<int32_t>(random() % 3), 1 + random() % 3);
+        request.n_choices = 1 + static_cast<int32_t>(random() % 3);
+        if (random() % 3 == 0) request.deadline = at(i + static_cast<int>(random() % 40));
+        queue.push(request);
+        naive.push(request);
+      } else if (what == 3) {
+        const uint64_t id = random() % next_id;
+        ASSERT_EQ(queue.remove_one(id), naive.remove_one(id));
+      } else if (what == 4 && !running.empty()) {
+        QueuedRequest request = running.back();
+        running.pop_back();
+        for (int32_t choice = 0; choice < request.n_choices; ++choice) {
+          queue.stop(request.caller.name, 20, 5);
+          naive.stop(request.caller.name, 20, 5);
+        }
+        request.n_choices = 1;
+        if (random() % 2 == 0) {
+          queue.push_parked(request);
+          naive.push_parked(request);
+        }
+      } else if (what == 5) {
+        ASSERT_EQ(queue.take_expired(at(i)), naive.take_expired(at(i)));
+      } else {
+        const auto cached = [salt = random()](uint64_t id) -> std::optional<int64_t> {
+          const auto n = static_cast<int64_t>((id * 7919 + salt) % 5);
+          return n == 4 ? std::nullopt : std::optional(n);
+        };
+        queue.begin_round();
+        naive.begin_round();
+        const auto id = queue.next(cached, 4);
+        ASSERT_EQ(id, naive.next(cached, 4));
+        if (!id) continue;
+        const QueuedRequest taken = *naive.request(*id);
+        queue.take(*id, 20 * taken.n_choices);
+        naive.take(*id, 20 * taken.n_choices);
+        running.push_back(taken);
+      }
+      ASSERT_EQ(queue.empty(), naive.empty());
+      ASSERT_EQ(queue.n_parked(), naive.n_parked());
+    }
+  }
+}
+
+/// A line that lets others pass isn't asked to its end at every step.
+TEST(RequestQueue, AsManyAreAskedHoweverManyWait) {
+  RequestQueue queue;
+  for (uint64_t id = 1; id <= 100'000; ++id) queue.push({.id = id, .deadline = at(int(id))});
+  size_t n_asked = 0;
+  for (int step = 0; step < 100; ++step) {
+    queue.begin_round();
+    EXPECT_FALSE(queue.next([&](uint64_t) -> std::optional<int64_t> {
+      ++n_asked;
+      return std::nullopt;
+    }));
+    EXPECT_THAT(queue.take_expired(at(0)), ElementsAre());
+    EXPECT_EQ(queue.n_parked(), 0);
+  }
+  EXPECT_EQ(n_asked, 100 * RequestQueue::kMostAsked);
+  for (uint64_t id = 100'000; id > 0; --id) ASSERT_TRUE(queue.remove_one(id));
+  EXPECT_TRUE(queue.empty());
 }
 
 }  // namespace

@@ -189,6 +189,44 @@ TEST(Metrics, VllmsNamesAreThereWhenAskedFor) {
   }
 }
 
+TEST(Metrics, ForVllmsReadersParkedRequestsWait) {
+  RigOptions options;
+  options.server.vllm_metrics = true;
+  options.engine.n_parallel = 1;
+  ServerRig rig(options);
+  Json body = {{"prompt", "x"}, {"max_tokens", 3000}, {"ignore_eos", true}, {"stream", true}, {"priority", 5}};
+  testing::RawClient patient(rig.port());
+  patient.send(testing::http_request("POST", "/v1/completions", dump_json(body)));
+  rig.wait_for([](const EngineStatus& status) { return status.n_running == 1; });
+  body["priority"] = 0;
+  testing::RawClient urgent(rig.port());
+  urgent.send(testing::http_request("POST", "/v1/completions", dump_json(body)));
+  rig.wait_for([](const EngineStatus& status) { return status.n_parked == 1; });
+  const auto families = metrics_of(rig);
+  const std::string labels = fmt::format(R"({{model_name="{}",engine="0"}})", rig.engine->model_id());
+  EXPECT_EQ(value_of(families, "vllm:num_requests_waiting", labels), 1);
+  EXPECT_EQ(value_of(families, "vllm:num_requests_running", labels), 1);
+  EXPECT_EQ(value_of(families, "vllm:num_preemptions_total", labels), 1);
+  EXPECT_EQ(value_of(families, "ferrox_num_requests_waiting"), 0);
+  EXPECT_EQ(value_of(families, "ferrox_num_requests_parked"), 1);
+  patient.close();
+  urgent.close();
+  rig.wait_for([](const EngineStatus& status) { return status.n_running + status.n_parked == 0; });
+}
+
+TEST(Metrics, OnlyRequestsThatLookAreQueriesOfTheCache) {
+  ServerRig rig;
+  Json body = {{"prompt", "One two three"}, {"max_tokens", 1}, {"cache_prompt", false}};
+  EXPECT_EQ(rig.complete(body).status, 200);
+  EXPECT_GT(value_of(metrics_of(rig), "ferrox_prompt_tokens_total"), 0);
+  EXPECT_EQ(value_of(metrics_of(rig), "ferrox_prefix_queries_tokens_total"), 0);
+  body.erase("cache_prompt");
+  EXPECT_EQ(rig.complete(body).status, 200);
+  const auto families = metrics_of(rig);
+  EXPECT_EQ(2 * value_of(families, "ferrox_prefix_queries_tokens_total"),
+            value_of(families, "ferrox_prompt_tokens_total"));
+}
+
 TEST(Metrics, EachKeyHasCountsOfItsOwn) {
   ServerRig rig(two_callers());
   const Json body = {{"prompt", "One two three"}, {"max_tokens", 4}, {"n", 2}, {"ignore_eos", true}};

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -57,7 +58,22 @@ TEST(KvEventQueue, NumbersMessagesAndGathersEvents) {
   queue.push(removal(3));
   EXPECT_EQ(queue.take()[0].sequence, 1u);
   EXPECT_TRUE(queue.take().empty());
-  EXPECT_EQ(n_woken, 3);
+  EXPECT_EQ(n_woken, 2) << "once for all that was there";
+}
+
+TEST(KvEventQueue, WhatNobodySendsIsDropped) {
+  int n_woken = 0;
+  KvEventQueue queue(1 << 20, [&] { ++n_woken; });
+  queue.push(removal(1));
+  queue.take();
+  queue.push(removal(2));
+  queue.push(removal(3));
+  queue.close();
+  queue.push(removal(4));
+  EXPECT_TRUE(queue.take().empty());
+  EXPECT_EQ(queue.stats().n_told, 1u);
+  EXPECT_EQ(queue.stats().n_dropped, 3u);
+  EXPECT_EQ(n_woken, 2);
 }
 
 TEST(KvEventQueue, WhatFindsNoRoomLeavesAGapAndAClearedBehindIt) {
@@ -109,7 +125,8 @@ std::vector<zmq::message_t> receive(zmq::socket_t& socket) {
 
 class Reader {
  public:
-  Reader(zmq::socket_type type, const std::string& endpoint) : socket_(context_, type) {
+  Reader(zmq::socket_type type, const std::string& endpoint, int most_unread = 1000) : socket_(context_, type) {
+    socket_.set(zmq::sockopt::rcvhwm, most_unread);
     socket_.set(zmq::sockopt::rcvtimeo, 60'000);
     socket_.set(zmq::sockopt::linger, 0);
     if (type == zmq::socket_type::sub) socket_.set(zmq::sockopt::subscribe, "kv@");
@@ -122,13 +139,15 @@ class Reader {
   zmq::socket_t socket_;
 };
 
-/// Everything that the replay socket has from a number on.
-std::map<uint64_t, EventBody> replay_from(const std::string& endpoint, uint64_t first) {
-  Reader reader(zmq::socket_type::dealer, endpoint);
+void ask_replay(zmq::socket_t& socket, uint64_t first) {
   std::string number(8, '\0');
   for (int i = 0; i < 8; ++i) number[static_cast<size_t>(i)] = static_cast<char>(first >> (56 - 8 * i));
-  reader.socket().send(zmq::str_buffer(""), zmq::send_flags::sndmore);
-  reader.socket().send(zmq::buffer(number));
+  socket.send(zmq::str_buffer(""), zmq::send_flags::sndmore);
+  socket.send(zmq::buffer(number));
+}
+
+/// What was asked for from a number on.
+std::map<uint64_t, EventBody> read_replay(Reader& reader) {
   std::map<uint64_t, EventBody> messages;
   for (;;) {
     const auto parts = receive(reader.socket());
@@ -136,6 +155,13 @@ std::map<uint64_t, EventBody> replay_from(const std::string& endpoint, uint64_t 
     if (parts.size() != 3 || sequence_of(parts[1]) == ~uint64_t{0}) return messages;
     messages[sequence_of(parts[1])] = EventBody::from_msgpack(parts[2].to_string());
   }
+}
+
+/// Everything that the replay socket has from a number on.
+std::map<uint64_t, EventBody> replay_from(const std::string& endpoint, uint64_t first) {
+  Reader reader(zmq::socket_type::dealer, endpoint);
+  ask_replay(reader.socket(), first);
+  return read_replay(reader);
 }
 
 KvEventPublisherOptions publisher_options() {
@@ -210,6 +236,124 @@ TEST(KvEventPublisher, NonsenseAtTheReplaySocketIsPassedOver) {
   std::map<uint64_t, EventBody> messages;
   for (int i = 0; i < 3000 && messages.empty(); ++i) messages = replay_from(options.replay_endpoint, 0);
   EXPECT_EQ(messages.size(), 1u);
+}
+
+/// An event of some 40 KB, more than a few of which no system keeps for a socket.
+void store_much(KvEventPublisher& publisher, uint64_t hash) {
+  const std::vector<int32_t> tokens(8192, 1 << 20);
+  const std::vector<uint64_t> hashes = {hash};
+  publisher.stored({"", std::nullopt, hashes, tokens, 8192});
+}
+
+/// The hash of the last event of a message.
+uint64_t last_hash(const EventBody& batch) { return batch[1].back()[1][0]; }
+
+/// Publishes events until all that is kept are n messages of large ones.
+void fill_history(KvEventPublisher& publisher, const std::string& replay_endpoint, size_t n) {
+  for (uint64_t i = 1; i <= n; ++i) {
+    store_much(publisher, i);
+    for (bool is_kept = false; !is_kept;) {
+      const auto messages = replay_from(replay_endpoint, 0);
+      is_kept = !messages.empty() && messages.rbegin()->second[1].back().size() > 1 &&
+                last_hash(messages.rbegin()->second) == i;
+    }
+  }
+}
+
+TEST(KvEventPublisher, WhoAsksWithoutReadingGetsTwoReplaysAtMostAndLaterAllAgain) {
+  KvEventPublisherOptions options = publisher_options();
+  options.most_replayed = 4;
+  const auto publisher = *KvEventPublisher::open(options);
+  fill_history(*publisher, options.replay_endpoint, 4);
+  Reader reader(zmq::socket_type::dealer, options.replay_endpoint, 1);
+  Reader other(zmq::socket_type::dealer, options.replay_endpoint);
+  ask_replay(reader.socket(), 0);
+  EXPECT_EQ(read_replay(reader).size(), 4u);
+  constexpr int kAsked = 200;
+  for (int i = 0; i < kAsked; ++i) ask_replay(reader.socket(), 0);
+  for (int i = 0; i < kAsked; ++i) {  // in turn with those
+    ask_replay(other.socket(), 1000);
+    EXPECT_TRUE(read_replay(other).empty());
+  }
+  int n_heard = 0;
+  std::set<uint64_t> numbers;
+  bool is_whole = false;
+  reader.socket().set(zmq::sockopt::rcvtimeo, 100);
+  for (int n_asked = 0; !is_whole && n_asked < 600;) {
+    const auto parts = receive(reader.socket());
+    if (parts.empty()) {
+      ask_replay(reader.socket(), 0);
+      ++n_asked;
+      continue;
+    }
+    ++n_heard;
+    const uint64_t number = sequence_of(parts[1]);
+    if (number != ~uint64_t{0}) {
+      numbers.insert(number);
+      continue;
+    }
+    is_whole = n_asked > 0 && numbers.size() == 4;
+    numbers.clear();
+  }
+  EXPECT_TRUE(is_whole) << "who has read all is told all";
+  EXPECT_LT(n_heard, kAsked) << "of five messages for each";
+}
+
+TEST(KvEventPublisher, WhoAsksAndLeavesHarmsNobody) {
+  const KvEventPublisherOptions options = publisher_options();
+  const auto publisher = *KvEventPublisher::open(options);
+  for (int i = 0; i < 20; ++i) {
+    Reader reader(zmq::socket_type::dealer, options.replay_endpoint);
+    reader.socket().set(zmq::sockopt::linger, 60'000);
+    ask_replay(reader.socket(), 0);
+  }
+  EXPECT_TRUE(replay_from(options.replay_endpoint, 1000).empty());
+}
+
+TEST(KvEventPublisher, WhoDoesntReadMissesMessagesAndSeesIt) {
+  KvEventPublisherOptions options = publisher_options();
+  options.most_unread = 4;
+  options.most_replayed = 1;
+  const auto publisher = *KvEventPublisher::open(options);
+  Reader reader(zmq::socket_type::sub, options.endpoint, 1);
+  reader.socket().set(zmq::sockopt::rcvtimeo, 20);
+  uint64_t n_heard = 0;
+  /// Tells of a hash until it is heard; gives the number of the message.
+  const auto hear = [&](uint64_t hash) {
+    const std::vector<uint64_t> hashes = {hash};
+    for (int i = 0; i < 3000;) {
+      const auto parts = receive(reader.socket());
+      if (parts.empty()) {
+        publisher->removed(hashes);
+        ++i;
+        continue;
+      }
+      ++n_heard;
+      const EventBody batch = EventBody::from_msgpack(parts[2].to_string());
+      if (batch[1].back().size() > 1 && last_hash(batch) == hash) return sequence_of(parts[1]);
+    }
+    ADD_FAILURE() << "nothing of " << hash;
+    return uint64_t{0};
+  };
+  const uint64_t first = hear(1000);
+  n_heard = 0;
+  fill_history(*publisher, options.replay_endpoint, 100);
+  const uint64_t last = hear(1001);
+  EXPECT_LT(n_heard, last - first) << "numbers are missing";
+  EXPECT_LT(n_heard, 100u);
+}
+
+int open_without_files() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_NOFILE, &none);
+  KvEventPublisherOptions options;
+  options.endpoint = "inproc://nowhere";
+  const auto opened = KvEventPublisher::open(options);
+  return !opened && opened.error().code == ErrorCode::kIo ? 0 : 1;
+}
+
+TEST(KvEventPublisherDeathTest, TooManyFilesAreAnError) {
+  EXPECT_EXIT(_exit(open_without_files()), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(KvEventPublisher, NobodyWaitsForASubscriberThatDoesntRead) {

@@ -149,6 +149,25 @@ TEST(SpanExporter, ADeadCollectorIsWarnedOfOnce) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
+TEST(SpanExporter, AWarningHasNoSecretsOfTheUrl) {
+  log().set_level(spdlog::level::warn);
+  const std::string url = dead_url();
+  const std::string host = url.substr(url.find("://") + 3);
+  ::testing::internal::CaptureStderr();
+  {
+    SpanExporterOptions options = quick("");
+    options.url = "http://user:password@" + host + "/v1/traces?key=hidden#part";
+    const auto exporter = *SpanExporter::open(options);
+    exporter->add({some_span()});
+    EXPECT_TRUE(eventually([&] { return exporter->stats().n_dropped == 1; }));
+  }
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, ::testing::HasSubstr("http://" + host + "/v1/traces: "));
+  for (const char* secret : {"user", "pass", "word", "hidden", "part"}) {
+    EXPECT_EQ(said.find(secret), std::string::npos) << said;
+  }
+}
+
 TEST(SpanExporter, ASlowCollectorStopsNobody) {
   FakeCollector collector;
   collector.hang();

@@ -14,8 +14,7 @@ class CallerTally {
 
   void note(const Event& event) {
     if (const auto* progress = std::get_if<PromptProgressEvent>(&event)) note_prompt(*progress);
-    if (std::holds_alternative<TokenEvent>(event)) add_tokens(1);
-    if (const auto* done = std::get_if<DoneEvent>(&event)) add_tokens(done->usage.completion_tokens - n_told_);
+    if (std::holds_alternative<TokenEvent>(event)) counts_.n_generated.fetch_add(1, std::memory_order_relaxed);
   }
 
  private:
@@ -26,14 +25,8 @@ class CallerTally {
     counts_.n_cached.fetch_add(static_cast<uint64_t>(progress.n_cached), std::memory_order_relaxed);
   }
 
-  void add_tokens(int64_t n) {
-    n_told_ += n;
-    counts_.n_generated.fetch_add(static_cast<uint64_t>(n), std::memory_order_relaxed);
-  }
-
   CallerCounts& counts_;
   bool leads_;
-  int64_t n_told_ = 0;
 };
 
 }  // namespace

@@ -5,14 +5,10 @@
 namespace ferrox {
 namespace {
 
-int64_t n_pages_used(const EngineStatus& status) {
-  return status.n_pages_total - status.n_pages_free - status.n_pages_cached;
-}
-
 void add_pages(const MetricsSource& source, Exposition& page) {
   const EngineStatus& status = source.status;
   page.gauge("ferrox_kv_pages", "Pages of the KV store", double(status.n_pages_total));
-  page.gauge("ferrox_kv_pages_used", "Pages that requests hold", double(n_pages_used(status)));
+  page.gauge("ferrox_kv_pages_used", "Pages that requests hold", double(status.n_pages_used()));
   page.gauge("ferrox_kv_pages_cached", "Pages that hold prefixes and give way to requests",
              double(status.n_pages_cached));
   page.gauge("ferrox_kv_usage_ratio", "Pages that requests hold, as a share of all", kv_usage(status));
@@ -20,8 +16,8 @@ void add_pages(const MetricsSource& source, Exposition& page) {
   page.sample("ferrox_cache_config_info",
               {{"page_size", std::to_string(source.page_rows)}, {"num_pages", std::to_string(status.n_pages_total)}},
               1);
-  page.counter("ferrox_prefix_queries_tokens_total", "Prompt tokens of requests that were admitted",
-               double(status.n_prompt_tokens));
+  page.counter("ferrox_prefix_queries_tokens_total", "Prompt tokens of requests that look for what is cached",
+               double(status.n_looked_up_tokens));
   page.counter("ferrox_prefix_hits_tokens_total", "Prompt tokens that were cached", double(status.n_cached_tokens));
 }
 
@@ -100,7 +96,7 @@ void add_requests(const RequestMetrics& requests, Exposition& page) {
 
 double kv_usage(const EngineStatus& status) {
   if (status.n_pages_total == 0) return 0;
-  return static_cast<double>(n_pages_used(status)) / static_cast<double>(status.n_pages_total);
+  return static_cast<double>(status.n_pages_used()) / static_cast<double>(status.n_pages_total);
 }
 
 std::string own_metrics(const MetricsSource& source) {

@@ -29,11 +29,12 @@ std::string vllm_metrics(const MetricsSource& source, const std::string& model_i
   const MetricLabels common = {{"model_name", model_id}, {"engine", "0"}};
   Exposition page(common);
   page.gauge("vllm:num_requests_running", "Number of requests in model execution batches.", double(status.n_running));
-  page.gauge("vllm:num_requests_waiting", "Number of requests waiting to be processed.", double(status.n_queued));
+  page.gauge("vllm:num_requests_waiting", "Number of requests waiting to be processed.",
+             double(status.n_queued + status.n_parked));  // vLLM's preempted requests wait as well
   page.gauge("vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", kv_usage(status));
   add_cache_config(source, page);
   page.counter("vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
-               double(status.n_prompt_tokens));
+               double(status.n_looked_up_tokens));
   page.counter("vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.",
                double(status.n_cached_tokens));
   page.counter("vllm:num_preemptions_total", "Cumulative number of preemptions: requests that were parked.",

@@ -28,12 +28,10 @@ void ExchangeRecord::note(const Event& event, Answer& answer) {
     answer.leads = false;
   }
   if (std::holds_alternative<TokenEvent>(event)) {
-    ++answer.n_generated;
     ++totals_.n_generated;
     if (!totals_.first_token) totals_.first_token = std::chrono::steady_clock::now();
   }
   if (const auto* done = std::get_if<DoneEvent>(&event)) {
-    totals_.n_generated += done->usage.completion_tokens - answer.n_generated;
     totals_.finish_reasons.emplace_back(finish_reason_name(done->reason));
     if (!totals_.usage) totals_.usage = done->usage;
   }

@@ -49,8 +49,7 @@ class ExchangeRecord : public std::enable_shared_from_this<ExchangeRecord> {
  private:
   /// Of one answer, on the engine thread.
   struct Answer {
-    bool leads;               ///< its next event tells what was cached of the prompt
-    int64_t n_generated = 0;  ///< tokens that had an event
+    bool leads;  ///< its next event tells what was cached of the prompt
   };
 
   void note(const Event& event, Answer& answer);
