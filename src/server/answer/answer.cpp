@@ -74,7 +74,12 @@ awaitable<std::optional<EndedAnswer>> answer_whole(App& app, Exchange& exchange,
       if (const auto* done = std::get_if<DoneEvent>(&event.event)) reasons.push_back(done->reason);
     }
   }
-  std::string body = n_events > kShortAnswerEvents ? co_await body_on_worker(app, writer) : writer.whole_body();
+  std::string body;
+  if (n_events > kShortAnswerEvents) {
+    body = co_await body_on_worker(app, writer);
+  } else {
+    body = writer.whole_body();
+  }
   std::optional<EndedAnswer> ended = EndedAnswer::make(body, reasons);
   co_await respond(exchange, job, std::move(body));
   co_return ended;
