@@ -101,6 +101,11 @@ struct DoneEvent {
 /// Events of one request, in order: progress*, token*, then one DoneEvent or one Error, after which nothing comes.
 using Event = std::variant<PromptProgressEvent, TokenEvent, DoneEvent, Error>;
 
+/// Whether nothing comes after it.
+inline bool is_last(const Event& event) {
+  return std::holds_alternative<DoneEvent>(event) || std::holds_alternative<Error>(event);
+}
+
 /// Called on the engine thread: must return at once and never throw (post it to your own loop or queue).
 using EventSink = std::function<void(Event)>;
 

@@ -62,6 +62,11 @@ ApiError invalid_api_key() {
 
 ApiError forbidden(std::string message) { return {ErrorKind::kForbidden, std::move(message)}; }
 
+ApiError client_closed() {
+  return {ErrorKind::kClientClosed,
+          "connection: expected to stay open while the answer is made, found closed by the client"};
+}
+
 ApiError rate_limited(std::string message, int64_t retry_after_s) {
   ApiError error(ErrorKind::kRateLimited, std::move(message));
   error.retry_after_s = retry_after_s;

@@ -51,6 +51,8 @@ ApiError unknown_model(const std::string& found, const std::string& expected);
 ApiError invalid_api_key();
 /// 403 `forbidden`.
 ApiError forbidden(std::string message);
+/// 499 `client_closed_request`: for a client that closed only its sending side and still reads.
+ApiError client_closed();
 /// 429 `rate_limit_exceeded` with Retry-After: more than the caller's quota has left.
 ApiError rate_limited(std::string message, int64_t retry_after_s);
 /// 503 with Retry-After: kQueueFull, kKvExhausted, kDraining or kSessionsBusy.

@@ -8,15 +8,19 @@
 
 namespace ferrox {
 
+ApiError asleep_refusal() {
+  constexpr int kSleepRetryS = 30;  // nobody knows when somebody wakes it
+  return unavailable(ErrorKind::kSleeping, "server sleeps until POST /wake_up", kSleepRetryS);
+}
+
 void App::start_draining() {
   draining_ = true;
   engine_.drain();
 }
 
 std::optional<ApiError> App::unready() const {
-  constexpr int kSleepRetryS = 30;  // nobody knows when somebody wakes it
   if (draining_) return unavailable(ErrorKind::kDraining, "server is draining", retry_after_s());
-  if (sleep_.refuses()) return unavailable(ErrorKind::kSleeping, "server sleeps until POST /wake_up", kSleepRetryS);
+  if (sleep_.refuses()) return asleep_refusal();
   return std::nullopt;
 }
 
@@ -28,14 +32,14 @@ ApiError App::run_failure(const Error& error) const {
   return engine_error(error, draining_ ? ErrorKind::kDraining : ErrorKind::kKvExhausted, retry_after_s());
 }
 
-std::optional<ApiError> App::quota_refusal(const ApiKey* key, size_t n_answers) {
+std::optional<ApiError> App::quota_refusal(const ApiKey* key, size_t n_answers, int64_t n_held) {
   const auto n = static_cast<int64_t>(n_answers);
   if (key != nullptr && key->max_requests && n > *key->max_requests) {
     return invalid_request("n",
                            fmt::format("n: expected at most {} choices of all prompts with the key of '{}', found {}",
                                        *key->max_requests, key->name, n));
   }
-  const auto refusal = quotas_.check(key, n, mean_duration_s_, std::chrono::steady_clock::now());
+  const auto refusal = quotas_.check(key, n, mean_duration_s_, std::chrono::steady_clock::now(), n_held);
   if (!refusal) return std::nullopt;
   return rate_limited(refusal->message, refusal->retry_after_s);
 }

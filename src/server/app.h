@@ -39,7 +39,10 @@ class Countdown {
   std::atomic<int>& n_;
 };
 
-/// Used on the I/O thread, except inside on_worker().
+/// What a client is told that asks for something while the server sleeps by order.
+ApiError asleep_refusal();
+
+/// Used on the I/O thread, except inside on_worker(), on_waiter() and on_disk().
 class App {
  public:
   /// `engine` and `options` outlive the app.
@@ -72,8 +75,11 @@ class App {
   /// Why no request is admitted now; absent: they are.
   std::optional<ApiError> unready() const;
 
-  /// Waits until all that waiters do has ended; nothing may be given to them any more.
-  void join_waiters() { waiters_.join(); }
+  /// Waits until all that waits for files or steps has ended; nothing may be given to it any more.
+  void join_waiters() {
+    disk_.join();
+    waiters_.join();
+  }
 
   /// Runs `work` (parsing, rendering, tokenizing) on a worker thread and gives its result.
   template <class Work>
@@ -91,14 +97,17 @@ class App {
     return asio::co_spawn(waiters_, std::move(task), asio::use_awaitable);
   }
 
-  /// The same for what waits for files, too: it is counted until it ends.
+  /// The same on a thread for what waits for files: it is counted until it ends. A disk that hangs holds up nothing
+  /// else.
   template <class Work>
   awaitable<std::invoke_result_t<Work>> on_disk(Work work) {
     ++n_on_disk_;
-    return on_waiter([this, moved = std::move(work)]() mutable {
+    using Value = std::invoke_result_t<Work>;
+    auto task = [this, moved = std::move(work)]() mutable -> awaitable<Value> {
       const Countdown countdown(n_on_disk_);
-      return moved();
-    });
+      co_return moved();
+    };
+    return asio::co_spawn(disk_, std::move(task), asio::use_awaitable);
   }
   int n_on_disk() const { return n_on_disk_; }
 
@@ -127,12 +136,15 @@ class App {
   /// What a client is told when an admitted or waiting request ended with an error.
   ApiError run_failure(const Error& error) const;
 
-  /// Whether n_answers more are more than a key may ask for: 429, or 400 where they never could be asked for.
-  std::optional<ApiError> quota_refusal(const ApiKey* key, size_t n_answers);
+  /// Whether n_answers in place of n_held that are open are more than a key may ask for: 429, or 400 where they never
+  /// could be asked for.
+  std::optional<ApiError> quota_refusal(const ApiKey* key, size_t n_answers, int64_t n_held = 0);
 
   /// Feeds the estimate behind Retry-After.
   void record_duration(std::chrono::steady_clock::duration duration);
   int retry_after_s() const;
+  /// How long an answer takes, in seconds, as far as is known.
+  double answer_s() const { return mean_duration_s_; }
 
  private:
   Engine& engine_;
@@ -141,7 +153,8 @@ class App {
   asio::any_io_executor executor_;
   asio::thread_pool workers_{1};
   std::atomic<int> n_on_disk_ = 0;
-  asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step, or for files
+  asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step
+  asio::thread_pool disk_{4};     ///< for what waits for files
   RunningRequests running_;
   QuotaLedger quotas_;
   ResponseCache responses_;

@@ -31,22 +31,34 @@ std::optional<HttpResponse> EndpointService::refuse(HttpRequest& head) {
   if (const auto error = check_caller(head)) return refusal(head, *error);
   if (route.endpoint == nullptr) return refuse_route(head, route.allowed_methods);
   if (const auto error = check_key(*route.endpoint, head)) return refusal(head, *error);
-  if (route.endpoint->is_metered && !is_resume(head)) {
-    if (const auto error = app_.unready()) return refusal(head, *error);
-    if (const auto error = app_.quota_refusal(head.caller, 1)) return refusal(head, *error);
-  }
+  if (const auto error = admit(*route.endpoint, head)) return refusal(head, *error);
   head.path_parameter = route.parameter;
+  head.most_body_bytes = route.endpoint->most_body_bytes;
+  return std::nullopt;
+}
+
+/// What is admitted counts for its key's quota from here on, before its body comes. Who takes up a stream asks for
+/// nothing new.
+std::optional<ApiError> EndpointService::admit(const Endpoint& endpoint, HttpRequest& head) {
+  if (endpoint.runs_model && is_resume(head)) return std::nullopt;
+  if (endpoint.runs_model) {
+    if (auto error = app_.unready()) return error;
+  }
+  if (!endpoint.is_metered) return std::nullopt;
+  if (auto error = app_.quota_refusal(head.caller, 1)) return error;
+  head.ticket = std::make_shared<QuotaTicket>(app_.quotas(), head.caller, std::chrono::steady_clock::now());
   return std::nullopt;
 }
 
 awaitable<void> EndpointService::serve(Exchange& exchange) {
   const HttpRequest& request = exchange.request();
-  log_request(spdlog::level::debug, request.id, "begun", {{"method", request.method}, {"path", request.path}});
+  log_request(spdlog::level::debug, request.id, "begun",
+              {{"method", request.method}, {"path", logged_path(request.path)}});
   std::string failure;
   std::string kind;
   try {
     const Endpoint& endpoint = *request.record->endpoint;
-    if (endpoint.is_metered && is_resume(request)) {
+    if (endpoint.runs_model && is_resume(request)) {
       co_await resume_by_header(app_, exchange);
     } else {
       co_await endpoint.handle(app_, exchange);
@@ -70,7 +82,9 @@ HttpResponse EndpointService::transport_error(const HttpRequest& head, int statu
 void EndpointService::finished(const HttpRequest& request, const HttpOutcome& outcome) {
   log_summary(request, outcome);
   ExchangeRecord* const record = request.record.get();
-  if (record == nullptr || record->trace == nullptr) return;
+  if (record == nullptr) return;
+  record->is_summed_up = true;
+  if (record->trace == nullptr) return;
   record->trace->finish(request, outcome, record->endpoint, app_.engine().model_id());
 }
 

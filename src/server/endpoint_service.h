@@ -27,6 +27,7 @@ class EndpointService : public HttpService {
   std::shared_ptr<ExchangeRecord> open_record(const HttpRequest& head, const Endpoint* endpoint) const;
   std::optional<ApiError> check_caller(const HttpRequest& head) const;
   std::optional<ApiError> check_key(const Endpoint& endpoint, HttpRequest& head) const;
+  std::optional<ApiError> admit(const Endpoint& endpoint, HttpRequest& head);
 
   App& app_;
 };

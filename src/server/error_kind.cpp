@@ -15,12 +15,11 @@ constexpr ErrorRow kErrorRows[] = {
      "more than the KV store could ever hold; a session: more than the folder's budget leaves beside other sessions"},
     {ErrorKind::kInvalidApiKey, 401, "authentication_error", "invalid_api_key", "no key, or none of this server's"},
     {ErrorKind::kForbidden, 403, "permission_error", "forbidden",
-     "what concerns other callers, without an admin's key; a priority below the key's; a list of sessions, where keys "
-     "have sessions of their own; a host or origin that isn't allowed"},
+     "what concerns other callers, without an admin's key, as a list of sessions does where there are several keys; a "
+     "priority below the key's; a host or origin that isn't allowed"},
     {ErrorKind::kNotFound, 404, kInvalid, "not_found",
-     "no such path, answer, pin, slot or session; nothing of a conversation is cached; nothing of the caller's ran in "
-     "a "
-     "slot"},
+     "no such path, answer, pin, slot, session or resumable stream; nothing of a conversation is cached; nothing "
+     "of the caller's ran in a slot"},
     {ErrorKind::kModelNotFound, 404, kInvalid, "model_not_found",
      "another model than the loaded one, with --strict-model and where one is asked for by name"},
     {ErrorKind::kMethodNotAllowed, 405, kInvalid, "method_not_allowed",
@@ -44,15 +43,15 @@ constexpr ErrorRow kErrorRows[] = {
     {ErrorKind::kInternal, 500, kServer, "internal_error",
      "a bug; or the disk: a session's folder was removed, is full, or can't be read"},
     {ErrorKind::kUnsupported, 501, kInvalid, "unsupported",
-     "a field that asks for what this server doesn't do; a cache or sessions, on a server without; a session of "
-     "another "
-     "model, a file of somebody else"},
-    {ErrorKind::kQueueFull, 503, kServer, "queue_full", "too many requests wait, or connections are open"},
+     "a field that asks for what this server doesn't do; a cache or sessions, on a server without; a session "
+     "of another model, a file of somebody else"},
+    {ErrorKind::kQueueFull, 503, kServer, "queue_full", "too many requests wait, or large bodies are read"},
     {ErrorKind::kKvExhausted, 503, kServer, "kv_exhausted", "no room for the request came free in its timeout"},
     {ErrorKind::kDraining, 503, kServer, "draining", "the server ends"},
     {ErrorKind::kSleeping, 503, kServer, "sleeping", "until POST /wake_up"},
     {ErrorKind::kStreamsBusy, 503, kServer, "streams_busy",
-     "as many resumable streams as may be are kept; without the header the request runs"},
+     "all resumable streams that may be kept are, or the key has its part of them; without the header the request "
+     "runs"},
     {ErrorKind::kStalled, 503, kServer, "stalled", "the engine has work and stood still for a minute: restart it"},
     {ErrorKind::kSessionsBusy, 503, kServer, "sessions_busy",
      "another process saves into that folder, running requests leave a session no pages, or the server ends"},

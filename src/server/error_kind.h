@@ -84,8 +84,8 @@ inline constexpr ErrorSet kTransportErrors =
 inline constexpr ErrorSet kPromptErrors{ErrorKind::kContextLength, ErrorKind::kMemoryBudget, ErrorKind::kModelNotFound,
                                         ErrorKind::kUnsupported,   ErrorKind::kDraining,     ErrorKind::kSleeping};
 /// The same, and what may happen to it while it waits and runs.
-inline constexpr ErrorSet kAnswerErrors = kPromptErrors | ErrorSet{ErrorKind::kForbidden, ErrorKind::kClientClosed,
-                                                                   ErrorKind::kKvExhausted, ErrorKind::kStreamsBusy};
+inline constexpr ErrorSet kAnswerErrors =
+    kPromptErrors | ErrorSet{ErrorKind::kForbidden, ErrorKind::kKvExhausted, ErrorKind::kStreamsBusy};
 /// Saved conversations, as any of their endpoints may meet them.
 inline constexpr ErrorSet kSessionErrors{ErrorKind::kNotFound,    ErrorKind::kSessionDamaged, ErrorKind::kMemoryBudget,
                                          ErrorKind::kUnsupported, ErrorKind::kSessionsBusy,   ErrorKind::kContextLength,

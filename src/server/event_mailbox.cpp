@@ -30,16 +30,18 @@ EventSink EventMailbox::sink(size_t choice) {
 
 void EventMailbox::push(size_t choice, Event event) {
   const std::lock_guard lock(mutex_);
-  if (closed_ || overflowed_) return;
-  backlog_bytes_ += bytes_of(event);
+  const bool is_end = is_last(event);
+  if (closed_ || (overflowed_ && !is_end)) return;
+  if (!is_end) backlog_bytes_ += bytes_of(event);  // an end can't be taken back by cancelling
   events_.push_back({choice, std::move(event)});
-  overflowed_ = backlog_bytes_ > max_backlog_bytes_;
-  if (!overflowed_ && !reader_waits_) return;
+  const bool overflows = !overflowed_ && backlog_bytes_ > max_backlog_bytes_;
+  overflowed_ = overflowed_ || overflows;
+  if (!overflows && !reader_waits_) return;
   reader_waits_ = false;
   // Posted under the lock: close() can't return while the executor is about to be used.
-  asio::post(executor_, [self = shared_from_this(), overflowed = overflowed_] {
+  asio::post(executor_, [self = shared_from_this(), overflows] {
     self->wake();
-    if (overflowed && self->on_overflow_) self->on_overflow_();
+    if (overflows && self->on_overflow_) self->on_overflow_();
   });
 }
 

@@ -23,8 +23,8 @@ struct ChoiceEvent {
 /// what they bring is dropped.
 class EventMailbox : public std::enable_shared_from_this<EventMailbox> {
  public:
-  /// `max_backlog_bytes`: what may wait before `on_overflow` is called (once, on the I/O thread) and events are
-  /// dropped.
+  /// `max_backlog_bytes`: what may wait before `on_overflow` is called (once, on the I/O thread). From then on only the
+  /// last event of each completion is kept, so that whoever reads learns of the end.
   EventMailbox(asio::any_io_executor executor, size_t max_backlog_bytes, std::function<void()> on_overflow);
 
   /// For Engine::submit: events of completion `choice`.

@@ -1,9 +1,34 @@
 #include "server/session_steps.h"
 
-#include <optional>
+#include <functional>
 #include <utility>
 
 namespace ferrox {
+namespace {
+
+std::function<ApiResult<SessionSummary>()> save_job(App& app, std::string space, std::vector<int32_t> tokens) {
+  return [&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
+    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+    const Result<SessionSummary> saved = sessions->save(space, tokens);
+    if (!saved) return session_refusal(saved.error());
+    return *saved;
+  };
+}
+
+/// Asks once more whether it may: an order to sleep may have come while it waited.
+std::function<ApiResult<SessionSummary>()> restore_job(App& app, std::string space, std::string field, std::string id) {
+  return [&app, space = std::move(space), field = std::move(field), id = std::move(id)]() -> ApiResult<SessionSummary> {
+    if (app.sleep().refuses()) return asleep_refusal();
+    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
+    const Result<SessionId> parsed = parse_session_id(id);
+    if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
+    const Result<SessionSummary> restored = sessions->restore(*parsed, space);
+    if (!restored) return session_refusal(restored.error());
+    return *restored;
+  };
+}
+
+}  // namespace
 
 Json session_json(const SessionSummary& session) {
   Json json = {
@@ -41,26 +66,16 @@ ApiResult<Sessions*> sessions_of(App& app) {
 }
 
 awaitable<ApiResult<SessionSummary>> save_session(App& app, std::string space, std::vector<int32_t> tokens) {
-  return app.on_disk([&app, space = std::move(space), tokens = std::move(tokens)]() -> ApiResult<SessionSummary> {
-    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
-    const Result<SessionSummary> saved = sessions->save(space, tokens);
-    if (!saved) return session_refusal(saved.error());
-    return *saved;
-  });
+  const Activity activity(app.sleep());
+  std::function<ApiResult<SessionSummary>()> job = save_job(app, std::move(space), std::move(tokens));
+  co_return co_await app.on_disk(std::move(job));
 }
 
 awaitable<ApiResult<SessionSummary>> restore_session(App& app, std::string space, std::string field, std::string id) {
-  const std::optional<ApiError> asleep = app.sleep().refuses() ? app.unready() : std::nullopt;
-  return app.on_disk([&app, asleep, space = std::move(space), field = std::move(field),
-                      id = std::move(id)]() -> ApiResult<SessionSummary> {
-    if (asleep) return *asleep;
-    TRY_ASSIGN(Sessions* const sessions, sessions_of(app));
-    const Result<SessionId> parsed = parse_session_id(id);
-    if (!parsed) return invalid_request(field, field + ": " + parsed.error().message);
-    const Result<SessionSummary> restored = sessions->restore(*parsed, space);
-    if (!restored) return session_refusal(restored.error());
-    return *restored;
-  });
+  if (app.sleep().refuses()) co_return asleep_refusal();
+  const Activity activity(app.sleep());
+  std::function<ApiResult<SessionSummary>()> job = restore_job(app, std::move(space), std::move(field), std::move(id));
+  co_return co_await app.on_disk(std::move(job));
 }
 
 }  // namespace ferrox

@@ -1,7 +1,5 @@
 #include "server/sleep.h"
 
-#include <utility>
-
 namespace ferrox {
 
 uint64_t SleepState::order_sleep() {
@@ -9,21 +7,18 @@ uint64_t SleepState::order_sleep() {
   return ++order_;
 }
 
-void SleepState::enter(SleepLevel level) {
+void SleepState::fall_asleep(SleepLevel level) {
   n_sleeps_ += !is_asleep();
   level_ = level;
 }
 
-void SleepState::fall_asleep(SleepLevel level) { enter(level); }
-
-bool SleepState::order_wake() {
+bool SleepState::order_wake(Time now) {
   ++order_;
-  const bool did_sleep = std::exchange(refuses_, false) || is_asleep();
+  const bool did_sleep = refuses_.exchange(false) || is_asleep();
   level_.reset();
+  active_at_ = now;
   return did_sleep;
 }
-
-void SleepState::doze(SleepLevel level) { enter(level); }
 
 void SleepState::note_activity(Time now) {
   active_at_ = now;

@@ -1,6 +1,7 @@
 // Does the server sleep? Because it was told to, until it is told otherwise; or for want of work, until some comes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace ferrox {
 
-/// Books only; time is passed in. I/O thread only.
+/// Books only; time is passed in. I/O thread only, but for refuses().
 class SleepState {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -20,16 +21,15 @@ class SleepState {
   uint64_t order_sleep();
   /// Whether no later order came, to sleep or to wake.
   bool is_valid(uint64_t order) const { return order == order_; }
-  /// All that ran has ended, and memory was given back.
+  /// Memory was given back: all that ran has ended after an order, or there was nothing to do, and the next request is
+  /// served.
   void fall_asleep(SleepLevel level);
   /// It was told to wake. Whether it slept, or was about to.
-  bool order_wake();
-
-  /// There was nothing to do: memory was given back, and the next request is served.
-  void doze(SleepLevel level);
+  bool order_wake(Time now);
   /// Somebody asks for something, which ends a doze, or ends.
   void note_activity(Time now);
 
+  /// Any thread.
   bool refuses() const { return refuses_; }
   bool is_asleep() const { return level_.has_value(); }
   std::optional<SleepLevel> level() const { return level_; }
@@ -37,13 +37,25 @@ class SleepState {
   Time active_at() const { return active_at_; }
 
  private:
-  void enter(SleepLevel level);
-
   uint64_t order_ = 0;
-  bool refuses_ = false;
+  std::atomic<bool> refuses_ = false;
   std::optional<SleepLevel> level_;
   uint64_t n_sleeps_ = 0;
   Time active_at_;
+};
+
+/// Something is done for a client: activity, from its beginning to its end.
+class Activity {
+ public:
+  explicit Activity(SleepState& sleep) : sleep_(sleep) { note(); }
+  ~Activity() { note(); }
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+ private:
+  void note() { sleep_.note_activity(SleepState::Time::clock::now()); }
+
+  SleepState& sleep_;
 };
 
 }  // namespace ferrox

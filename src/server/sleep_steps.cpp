@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kSleepPoll{10};
 
+/// A request runs, or a session is read or written: what the engine gives back would be taken again.
+bool is_at_work(App& app) { return app.running().size() > 0 || app.n_on_disk() > 0; }
+
 /// No coroutine: the frame of one would hold the lambda, which has no linkage.
 awaitable<bool> give_memory_back(App& app, SleepLevel level) {
   return app.on_waiter([&app, level] {
@@ -25,7 +28,7 @@ awaitable<bool> give_memory_back(App& app, SleepLevel level) {
 awaitable<bool> sleep_by_order(App& app, SleepLevel level) {
   const uint64_t order = app.sleep().order_sleep();
   asio::steady_timer timer(app.executor());
-  while (app.running().size() > 0 && app.sleep().is_valid(order) && !app.draining()) {
+  while (is_at_work(app) && app.sleep().is_valid(order) && !app.draining()) {
     timer.expires_after(kSleepPoll);
     co_await timer.async_wait(kAwait);
   }
@@ -40,12 +43,12 @@ awaitable<bool> sleep_by_order(App& app, SleepLevel level) {
 awaitable<void> doze_when_idle(App& app, std::chrono::milliseconds idle, asio::steady_timer& timer) {
   while (!app.draining()) {
     const auto now = std::chrono::steady_clock::now();
-    const bool is_busy = app.running().size() > 0 || app.sleep().is_asleep() || app.sleep().refuses();
+    const bool is_busy = is_at_work(app) || app.sleep().is_asleep() || app.sleep().refuses();
     const auto due = is_busy ? now + idle : app.sleep().active_at() + idle;
     if (!is_busy && due <= now) {
       if (!co_await give_memory_back(app, SleepLevel::kKeepPrefixes)) co_return;
-      if (app.running().size() == 0 && !app.sleep().refuses() && app.sleep().active_at() <= now) {
-        app.sleep().doze(SleepLevel::kKeepPrefixes);
+      if (!is_at_work(app) && !app.sleep().refuses() && app.sleep().active_at() <= now) {
+        app.sleep().fall_asleep(SleepLevel::kKeepPrefixes);
         log().info("idle: asleep until the next request");
       }
       continue;

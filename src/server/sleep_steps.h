@@ -7,7 +7,8 @@
 
 namespace ferrox {
 
-/// Refuses from now on, waits until what runs has ended and gives memory back. False: a later order came before.
+/// Refuses from now on, waits until what runs and what is read or written has ended, and gives memory back. False: a
+/// later order came before.
 awaitable<bool> sleep_by_order(App& app, SleepLevel level);
 
 /// Dozes whenever nothing ran for `idle`, until the server drains. `timer` ends a wait early when it is cancelled.

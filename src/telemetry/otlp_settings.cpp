@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/percent.h"
 #include "base/version.h"
 
 namespace ferrox {
@@ -32,19 +32,6 @@ std::string traces_url(std::string base) {
   return base.append(kTracesPath);
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view digits = text[i] == '%' ? text.substr(i + 1, 2) : "";
-    unsigned value = 0;
-    const bool is_byte =
-        digits.size() == 2 && std::from_chars(digits.data(), digits.data() + 2, value, 16).ptr == digits.data() + 2;
-    out.push_back(is_byte ? static_cast<char>(value) : text[i]);
-    if (is_byte) i += 2;
-  }
-  return out;
-}
-
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -60,7 +47,7 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_pairs(const char*
     list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
     if (entry.empty()) continue;
     const size_t equals = entry.find('=');
-    std::string value = equals == std::string_view::npos ? "" : percent_decoded(trimmed(entry.substr(equals + 1)));
+    std::string value = equals == std::string_view::npos ? "" : percent_decode(trimmed(entry.substr(equals + 1)));
     if (equals == 0 || equals == std::string_view::npos || value.find_first_of("\r\n") != std::string::npos) {
       return make_error(ErrorCode::kInvalidArgument, "{}: expected name=value,..., found an entry that isn't",
                         variable);

@@ -145,6 +145,27 @@ TEST(Cancellation, ASlowReaderIsCutOffAndDisturbsNobody) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("[DONE]")));
 }
 
+TEST(Cancellation, AnAnswerWithMoreEventsThanMayWaitEndsWholly) {
+  RigOptions options = roomy();
+  options.server.limits.max_stream_backlog_bytes = 1;
+  ApiKey key = unlimited_key("a-key");
+  key.max_requests = 1;
+  options.server.keys = {key};
+  ServerRig rig(options);
+  const std::string one = dump_json({{"prompt", "x"}, {"max_tokens", 5}});
+  for (int i = 0; i < 3; ++i) {
+    int status = 429;
+    while (status == 429) {  // until what its quota has open is closed
+      RawClient client(rig.port());
+      client.send(http_request("POST", "/v1/completions", one, "x-api-key: a-key\r\n"));
+      status = client.read_response().status;
+    }
+    EXPECT_EQ(status, 0);
+  }
+  rig.expect_all_released();
+  rig.stop();  // ends
+}
+
 TEST(Cancellation, ASlowReaderOfFewBytesIsCutOffByTime) {
   RigOptions options = roomy();
   options.server.limits.max_stream_backlog_bytes = size_t{1} << 40;

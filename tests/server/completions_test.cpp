@@ -222,5 +222,13 @@ TEST(Completions, ManyClientsAtOnceGetWhatTheyGetAlone) {
   rig.expect_all_released();
 }
 
+TEST(Completions, ALongWholeAnswerIsWhole) {
+  const RawResponse response =
+      ServerRig().complete({{"prompt", "Once"}, {"max_tokens", 1200}, {"ignore_eos", true}, {"logprobs", 1}});
+  const Json answer = Json::parse(response.body);
+  EXPECT_EQ(answer["usage"]["completion_tokens"], 1200);
+  EXPECT_EQ(answer["choices"][0]["logprobs"]["tokens"].size(), 1200u);
+}
+
 }  // namespace
 }  // namespace ferrox

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/percent.h"
 #include "server/endpoint.h"
-#include "server/http/message.h"
 #include "server/json_text.h"
 #include "server/raw_client.h"
 #include "server/router.h"

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/endpoint.h"
+#include "server/schema/query.h"
 #include "server/server_rig.h"
 
 namespace ferrox {
@@ -35,6 +37,40 @@ TEST(Endpoints, ASlowEngineLivesAndOneThatHangsDoesnt) {
   const RawResponse stalled = ServerRig(options).call("GET", "/livez");
   EXPECT_EQ(stalled.status, 503);
   EXPECT_EQ(code_of(stalled), "stalled");
+}
+
+TEST(Endpoints, ShortBodiesAreAskedForWhereEverybodyWaits) {
+  int n_short = 0;
+  for (const Endpoint* const* row = all_endpoint; *row != nullptr; ++row) {
+    if ((*row)->most_body_bytes > kSmallBodyBytes) continue;
+    ++n_short;
+    RawClient client(shared_server().port());
+    client.send(fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {}\r\n\r\n", (*row)->method,
+                            (*row)->path, kSmallBodyBytes + 1));
+    EXPECT_EQ(client.read_response().status, 413) << (*row)->path;
+  }
+  EXPECT_EQ(n_short, 3);
+}
+
+TEST(Endpoints, QueriesAreShort) {
+  std::string query;
+  for (int i = 0; i < 16; ++i) query += fmt::format("&n{}={}", i, i);
+  ASSERT_TRUE(split_query(query));
+  EXPECT_EQ(split_query(query)->size(), 16u);
+  const auto many = split_query(query + "&more");
+  ASSERT_FALSE(many);
+  EXPECT_THAT(many.error().message, HasSubstr("expected at most 16 parameters"));
+  const std::string name(5000, 'a');
+  const auto twice = split_query(name + "&" + name);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().param.size(), kShownLetters);
+}
+
+TEST(Endpoints, LogsShowOnlyTheBeginningOfAnIdThatOpensSomething) {
+  EXPECT_EQ(logged_path("/v1/streams/0123456789abcdef"), "/v1/streams/01234567...");
+  EXPECT_EQ(logged_path("/v1/sessions/0123456789abcdef"), "/v1/sessions/01234567...");
+  EXPECT_EQ(logged_path("/v1/sessions/restore"), "/v1/sessions/restore");
+  EXPECT_EQ(logged_path("/v1/models/a-long-name-of-a-model"), "/v1/models/a-long-name-of-a-model");
 }
 
 TEST(Endpoints, Models) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "server/metrics/exposition.h"
+#include "server/metrics/request_metrics.h"
 #include "server/server_rig.h"
 
 namespace ferrox {
@@ -99,13 +100,16 @@ std::map<std::string, MetricFamily> metrics_of(const ServerRig& rig, std::string
 
 constexpr const char* kAlice = "Authorization: Bearer alice-key\r\n";
 
-/// Two keys, of "alice" and "bob".
-RigOptions two_callers() {
+constexpr const char* kRoot = "Authorization: Bearer root-key\r\n";
+
+/// Keys of "alice", of "bob" and of "root", who is an admin.
+RigOptions three_callers() {
   RigOptions options;
-  for (const char* name : {"alice", "bob"}) {
+  for (const char* name : {"alice", "bob", "root"}) {
     ApiKey key;
     key.name = name;
     key.sha256 = digest_of(std::string(name) + "-key");
+    key.is_admin = key.name == "root";
     options.server.keys.push_back(key);
   }
   return options;
@@ -228,7 +232,7 @@ TEST(Metrics, OnlyRequestsThatLookAreQueriesOfTheCache) {
 }
 
 TEST(Metrics, EachKeyHasCountsOfItsOwn) {
-  ServerRig rig(two_callers());
+  ServerRig rig(three_callers());
   const Json body = {{"prompt", "One two three"}, {"max_tokens", 4}, {"n", 2}, {"ignore_eos", true}};
   const RawResponse first = rig.call("POST", "/v1/completions", body, kAlice);
   ASSERT_EQ(first.status, 200);
@@ -244,10 +248,24 @@ TEST(Metrics, EachKeyHasCountsOfItsOwn) {
   EXPECT_GT(count("cached_tokens", "alice"), 0) << "of the second request";
   EXPECT_LT(count("cached_tokens", "alice"), usage["prompt_tokens"].get<double>()) << "not of both choices";
   EXPECT_EQ(count("completion_tokens", "alice"), 16);
+  const auto all = metrics_of(rig, kRoot);
   for (const char* what : {"requests", "prompt_tokens", "cached_tokens", "completion_tokens"}) {
-    EXPECT_EQ(count(what, "bob"), 0) << what;
-    EXPECT_EQ(families.at("ferrox_caller_" + std::string(what) + "_total").samples.size(), 2u) << "keys alone";
+    const std::string name = "ferrox_caller_" + std::string(what) + "_total";
+    EXPECT_EQ(families.at(name).samples.size(), 1u) << "nothing of others";
+    EXPECT_EQ(all.at(name).samples.size(), 3u) << "keys alone";
+    EXPECT_EQ(value_of(all, name, "{caller=\"bob\"}"), 0);
+    EXPECT_EQ(value_of(all, name, "{caller=\"alice\"}"), count(what, "alice"));
   }
+}
+
+TEST(Metrics, TimesCountFromTheArrivalOfTheRequest) {
+  const auto metrics = std::make_shared<RequestMetrics>();
+  const auto arrival = std::chrono::steady_clock::now() - std::chrono::seconds(100);
+  const EventSink sink = metrics->follow(arrival, [](const Event&) {});
+  sink(TokenEvent{});
+  sink(DoneEvent{.reason = FinishReason::kStop, .text = "", .matched_stop = {}, .stop_token = {}, .usage = {}});
+  EXPECT_GE(metrics->time_to_first_token.snapshot().sum_s, 100);
+  EXPECT_GE(metrics->end_to_end.snapshot().sum_s, 100);
 }
 
 TEST(Metrics, ToldEventsAndSpansAreThereWhereTheyAreOn) {
@@ -270,7 +288,7 @@ TEST(Metrics, TheDashboardAsksForNothingElse) {
   file << std::ifstream(FERROX_SOURCE_DIR "/ops/grafana-dashboard.json").rdbuf();
   const std::string text = file.str();
   ASSERT_TRUE(parse_json(text));
-  ServerRig rig(two_callers());  // without keys nothing is told by key
+  ServerRig rig(three_callers());  // without keys nothing is told by key
   const auto families = metrics_of(rig, kAlice);
   std::set<std::string> exposed;
   for (const auto& [name, family] : families) {

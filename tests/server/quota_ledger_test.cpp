@@ -99,6 +99,23 @@ TEST(QuotaLedger, AnswersOpenAtOnceAreBounded) {
   EXPECT_EQ(ledger.n_refused(), 1);
 }
 
+TEST(QuotaTicket, CountsFromItsBeginningToItsEnd) {
+  ApiKey key = limited_key();
+  key.max_requests = 3;
+  QuotaLedger ledger;
+  {
+    QuotaTicket ticket(ledger, &key, kStart);
+    EXPECT_EQ(ledger.n_open(&key), 1);
+    EXPECT_FALSE(ledger.check(&key, 3, 1, kStart, ticket.n_open())) << "what it holds isn't beside it";
+    EXPECT_TRUE(ledger.check(&key, 3, 1, kStart));
+    ticket.resize(3, kStart);
+    EXPECT_EQ(ledger.n_open(&key), 3);
+    ticket.resize(2, kStart);
+    EXPECT_EQ(ledger.n_open(&key), 2);
+  }
+  EXPECT_EQ(ledger.n_open(&key), 0);
+}
+
 TEST(QuotaLedger, TokensAMinuteAreBounded) {
   ApiKey key = limited_key();
   key.tokens_per_minute = 60;

@@ -94,7 +94,7 @@ class RawClient {
   RawResponse read_response(bool head_only = false) {
     RawResponse response = read_head();
     if (response.status == 0) return response;
-    if (head_only || response.status == 100) {
+    if (head_only || response.status == 100 || response.status == 204) {
       response.complete = true;
     } else if (response.headers.contains("content-length")) {
       const auto n = static_cast<size_t>(std::strtoull(response.headers["content-length"].c_str(), nullptr, 10));

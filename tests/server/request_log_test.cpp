@@ -169,6 +169,48 @@ TEST(RequestLog, AClientThatLeavesIsSaidSo) {
   EXPECT_GT(line["completion_tokens"], 0);
 }
 
+TEST(RequestLog, AStreamThatGoesOnAloneHasALineAtItsEnd) {
+  LoggedServer server;
+  std::string id;
+  {
+    RawClient client(server.rig().port());
+    client.send(http_request("POST", "/v1/completions",
+                             R"({"prompt": "Hi", "max_tokens": 60, "ignore_eos": true, "stream": true})",
+                             "x-ferrox-resumable: true\r\n"));
+    const RawResponse head = client.read_head();
+    id = head.headers.at("x-request-id");
+    client.reset();
+    RawClient other(server.rig().port());  // what comes from where it is known that the first left
+    other.send(http_request("GET", "/v1/streams/" + head.headers.at("x-ferrox-stream-id")));
+    other.read_response();
+  }
+  server.rig().expect_all_released();
+  std::vector<Json> ends;
+  Json summary;
+  for (const Json& line : server.lines()) {
+    if (line.value("request_id", "") != id) continue;
+    if (line["message"] == "stream ended") ends.push_back(line);
+    if (line.contains("total_ms")) summary = line;
+  }
+  ASSERT_FALSE(summary.is_null());
+  ASSERT_LE(ends.size(), 1u);
+  const Json& last = ends.empty() ? summary : ends.front();  // the first may have been slow to leave
+  EXPECT_EQ(last["completion_tokens"], 60);
+  EXPECT_EQ(last["finish_reason"], "length");
+  EXPECT_EQ(last["endpoint"], "/v1/completions");
+}
+
+TEST(RequestLog, WhatTheEngineRefusesUsedNoTokens) {
+  RigOptions options;
+  options.engine.context_length = 64;
+  LoggedServer server(LogFormat::kJson, options);
+  const RawResponse refused = server.rig().complete({{"prompt", std::vector<int>(100, 7)}, {"max_tokens", 1}});
+  EXPECT_EQ(refused.status, 400);
+  const Json line = summary_of(server.lines(), refused.headers.at("x-request-id"));
+  EXPECT_EQ(line["message"], "refused");
+  for (const char* name : {"prompt_tokens", "completion_tokens", "answers"}) EXPECT_FALSE(line.contains(name)) << name;
+}
+
 TEST(RequestLog, EveryLineAboutARequestHasItsId) {
   LoggedServer server;
   server.rig().complete({{"prompt", "One"}, {"max_tokens", 1}});

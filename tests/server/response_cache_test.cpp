@@ -9,6 +9,15 @@
 namespace ferrox {
 namespace {
 
+TEST(ResponseCache, KeepsAnswersForPartsOfASecondAsWell) {
+  const auto start = std::chrono::steady_clock::now();
+  ResponseCache cache({.most_entries = 2, .ttl = std::chrono::milliseconds(500)});
+  const FinishReason reasons[] = {FinishReason::kStop};
+  cache.insert("key", *EndedAnswer::make("body", reasons), start);
+  EXPECT_NE(cache.find("key", start + std::chrono::milliseconds(499)), nullptr);
+  EXPECT_EQ(cache.find("key", start + std::chrono::milliseconds(500)), nullptr);
+}
+
 using testing::RawResponse;
 using testing::RigOptions;
 using testing::ServerRig;

@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "server/client_work.h"
 #include "server/endpoint.h"
 #include "server/server_rig.h"
 
@@ -223,6 +224,62 @@ TEST(Quotas, AreAskedBeforeABodyIsLookedAt) {
   EXPECT_EQ(call_as(rig, "alice", "/v1/completions", "no request at all").status, 429);
   EXPECT_EQ(rig.call("GET", "/v1/models", nullptr, key_header("alice")).status, 200)
       << "what costs no tokens is served";
+}
+
+/// What makes tokens of its body.
+constexpr const char* kMeteredPaths[] = {"/v1/completions", "/v1/chat/completions", "/v1/messages",
+                                         "/v1/admission",   "/v1/sessions",         "/v1/messages/count_tokens",
+                                         "/v1/cache/pins"};
+
+TEST(Quotas, AllThatTokenisesIsMetered) {
+  ApiKey alice = entry_for("alice");
+  alice.tokens_per_minute = 1;
+  const ServerRig rig(with_keys({alice, entry_for("bob")}));
+  EXPECT_EQ(complete_as(rig, "alice").status, 200);
+  for (const char* path : kMeteredPaths) {
+    EXPECT_EQ(call_as(rig, "alice", path, "no request at all").status, 429) << path;
+    EXPECT_EQ(call_as(rig, "bob", path, "no request at all").status, 400) << path;
+  }
+}
+
+// A request counts from its head on: hundreds of bodies under way, or of prompts that wait for a worker, are no way
+// around a limit of one.
+TEST(Quotas, WhatIsStillReadIsOpen) {
+  ApiKey alice = entry_for("alice");
+  alice.max_requests = 1;
+  const ServerRig rig(with_keys({alice, entry_for("bob")}));
+  const Json message = {{"max_tokens", 1}, {"messages", {{{"role", "user"}, {"content", "x"}}}}};
+  const auto status = [&] { return call_as(rig, "alice", "/v1/messages/count_tokens", message).status; };
+  const auto wait_for = [&](int expected) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (status() != expected && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_EQ(status(), expected);
+  };
+  EXPECT_EQ(status(), 200);
+  EXPECT_EQ(status(), 200) << "an answer is open no more when its client has it";
+  for (const char* path : kMeteredPaths) {
+    RawClient slow(rig.port());
+    slow.send(fmt::format("POST {} HTTP/1.1\r\nHost: x\r\n{}Content-Length: 10\r\n\r\n{{", path, key_header("alice")));
+    wait_for(429);
+    EXPECT_EQ(complete_as(rig, "bob").status, 200);
+    slow.close();
+    wait_for(200);
+  }
+}
+
+TEST(ClientWork, IsNotBegunForOneThatLeft) {
+  bool was_done = false;
+  std::function<ApiResult<int>()> work = [&]() -> ApiResult<int> {
+    was_done = true;
+    return 7;
+  };
+  const auto is_gone = std::make_shared<std::atomic<bool>>(false);
+  const auto task = client_work_detail::unless_gone<int>(is_gone, std::move(work));
+  EXPECT_EQ(task().value(), 7);
+  was_done = false;
+  *is_gone = true;
+  EXPECT_EQ(task().error().status, 499);
+  EXPECT_FALSE(was_done);
 }
 
 TEST(Quotas, WhatTheEngineRefusesIsNotCharged) {

@@ -450,7 +450,13 @@ TEST(Slots, SaveAndRestoreTheirLastConversation) {
 
 TEST(Sessions, NamespacesOfKeysAreApart) {
   const TempFolder folder;
-  ServerRig rig(with_folder(folder, [](RigOptions& options) { options.server.api_keys = {"one", "two"}; }));
+  ServerRig rig(with_folder(folder, [](RigOptions& options) {
+    options.server.api_keys = {"two"};
+    ApiKey one;
+    one.name = "one";
+    one.sha256 = digest_of("one");
+    options.server.keys = {one};
+  }));
   const auto call = [&](const char* path, const Json& body, const std::string& key) {
     return rig.call("POST", path, body, "Authorization: Bearer " + key + "\r\n");
   };
@@ -459,6 +465,38 @@ TEST(Sessions, NamespacesOfKeysAreApart) {
   EXPECT_EQ(call("/slots/0?action=save", Json::object(), "two").status, 404);
   EXPECT_EQ(call("/v1/sessions", question(), "one").status, 200);
   EXPECT_EQ(rig.call("GET", "/v1/sessions", nullptr, "Authorization: Bearer one\r\n").status, 403);
+  const auto list = rig.call("GET", "/v1/sessions", nullptr, "Authorization: Bearer two\r\n");
+  ASSERT_EQ(list.status, 200) << "of an admin";
+  EXPECT_EQ(parse_json(list.body).value()["data"].size(), 1u);
+}
+
+TEST(Sessions, SleepWaitsForWhatIsBeingSaved) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder, make_small));
+  saved_id(rig, prompt_of(7, 100));
+  wait_for_files(rig, 1);
+  testing::HangingDisk disk(folder / "kv");
+  Json prompt = prompt_of(8, 100);
+  prompt["max_tokens"] = 1;
+  EXPECT_EQ(rig.complete(prompt).status, 200);
+  prompt.erase("max_tokens");
+  rig.expect_all_released();
+  testing::RawClient saver(rig.port());
+  saver.send(testing::http_request("POST", "/v1/sessions", dump_json(prompt)));
+  rig.wait_for(
+      [](const EngineStatus& status) { return status.n_pages_free + status.n_pages_cached < status.n_pages_total; });
+  testing::RawClient sleeper(rig.port());
+  sleeper.send(testing::http_request("POST", "/sleep?level=2"));
+  while (rig.call("GET", "/readyz").status == 200) {
+  }
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(rig.call("GET", "/slots").status, 200) << "the engine's thread is free";
+  EXPECT_EQ(parse_json(rig.call("GET", "/is_sleeping").body).value()["is_sleeping"], false);
+  disk.release();
+  EXPECT_EQ(saver.read_response().status, 200);
+  EXPECT_EQ(sleeper.read_response().status, 200);
+  rig.stop();
+  rig.server.reset();
+  rig.engine.reset();
 }
 
 }  // namespace

@@ -53,22 +53,36 @@ TEST(SleepState, AnOrderHoldsUntilTheNextOne) {
   sleep.fall_asleep(SleepLevel::kDropAll);
   sleep.note_activity(now);
   EXPECT_TRUE(sleep.is_asleep()) << "nobody but an order wakes it";
-  EXPECT_TRUE(sleep.order_wake());
+  EXPECT_TRUE(sleep.order_wake(now + std::chrono::seconds(9)));
+  EXPECT_EQ(sleep.active_at(), now + std::chrono::seconds(9)) << "it isn't idle since before it slept";
   EXPECT_FALSE(sleep.is_valid(second));
   EXPECT_FALSE(sleep.refuses());
-  EXPECT_FALSE(sleep.order_wake());
+  EXPECT_FALSE(sleep.order_wake(now));
   EXPECT_EQ(sleep.n_sleeps(), 1u);
 }
 
 TEST(SleepState, ADozeEndsByItself) {
   const auto now = std::chrono::steady_clock::now();
   SleepState sleep(now);
-  sleep.doze(SleepLevel::kKeepPrefixes);
+  sleep.fall_asleep(SleepLevel::kKeepPrefixes);
   EXPECT_TRUE(sleep.is_asleep());
   EXPECT_FALSE(sleep.refuses());
   sleep.note_activity(now + std::chrono::seconds(5));
   EXPECT_FALSE(sleep.is_asleep());
   EXPECT_EQ(sleep.active_at(), now + std::chrono::seconds(5));
+}
+
+TEST(SleepState, WhatIsDoneForAClientEndsADozeAndIsActivityToItsEnd) {
+  const auto before = std::chrono::steady_clock::now();
+  SleepState sleep(before - std::chrono::hours(1));
+  sleep.fall_asleep(SleepLevel::kKeepPrefixes);
+  {
+    const Activity activity(sleep);
+    EXPECT_FALSE(sleep.is_asleep());
+    EXPECT_GE(sleep.active_at(), before);
+    sleep.note_activity(before - std::chrono::hours(1));
+  }
+  EXPECT_GE(sleep.active_at(), before);
 }
 
 class SleepLevels : public ::testing::TestWithParam<int> {};

@@ -8,6 +8,7 @@
 #include "server/streams/event_id.h"
 #include "server/streams/event_window.h"
 #include "server/streams/held_stream.h"
+#include "server/streams/held_streams.h"
 
 namespace ferrox {
 namespace {
@@ -123,6 +124,104 @@ TEST(HeldStream, IsAbandonedWhenNobodyHasBeenThereForSoLong) {
   }
   EXPECT_TRUE(stream.is_abandoned(std::chrono::steady_clock::now() + seconds(120), seconds(120)));
   EXPECT_FALSE(stream.is_abandoned(std::chrono::steady_clock::now() + seconds(60), seconds(120)));
+}
+
+class HeldStreamsOfKeys : public ::testing::Test {
+ protected:
+  using seconds = std::chrono::seconds;
+
+  std::shared_ptr<HeldStream> open(const ApiKey& owner) {
+    now_ += seconds(1);
+    if (streams_.wait_for_room(&owner, 60, now_)) return nullptr;
+    return streams_.open(&owner, std::make_unique<EchoWriter>(), now_);
+  }
+  std::shared_ptr<HeldStream> ended(const ApiKey& owner, bool is_told) {
+    const auto stream = open(owner);
+    now_ += seconds(1);
+    stream->finish(now_);
+    if (is_told) stream->note_told();
+    return stream;
+  }
+  bool is_kept(const std::shared_ptr<HeldStream>& stream) {
+    return streams_.find(stream->id(), stream->owner()) != nullptr;
+  }
+
+  asio::io_context io_;
+  HeldStreamOptions options_{.most_streams = 4, .patience = std::chrono::seconds(120)};
+  HeldStreams streams_{io_.get_executor(), options_};
+  ApiKey alice_;
+  ApiKey bob_;
+  HeldStream::Time now_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(HeldStreamsOfKeys, TheOldestThatWasToldGoesFirst) {
+  const auto running = open(alice_);
+  const auto untold = ended(alice_, false);
+  const auto first = ended(bob_, true);
+  const auto second = ended(alice_, true);
+  EXPECT_TRUE(is_kept(first));
+  ASSERT_NE(open(bob_), nullptr);
+  EXPECT_FALSE(is_kept(first));
+  EXPECT_TRUE(is_kept(second));
+  ASSERT_NE(open(bob_), nullptr);
+  EXPECT_FALSE(is_kept(second));
+  EXPECT_TRUE(is_kept(untold));
+  EXPECT_TRUE(is_kept(running));
+}
+
+TEST_F(HeldStreamsOfKeys, ThenTheOldestThatEndedOfWhoeverHasMost) {
+  const auto oldest = ended(bob_, false);
+  const auto first = ended(alice_, false);
+  const auto second = ended(alice_, false);
+  const auto third = ended(alice_, false);
+  ASSERT_NE(open(bob_), nullptr);
+  EXPECT_FALSE(is_kept(first)) << "of alice, who has three";
+  EXPECT_TRUE(is_kept(oldest));
+  ASSERT_NE(open(bob_), nullptr) << "both have two: one of the caller's own";
+  EXPECT_FALSE(is_kept(oldest));
+  EXPECT_TRUE(is_kept(second));
+  const HeldStream::Attachment reader(*second);
+  ASSERT_NE(open(alice_), nullptr);
+  EXPECT_TRUE(is_kept(second)) << "somebody reads it";
+  EXPECT_FALSE(is_kept(third));
+  EXPECT_EQ(streams_.stats().n_refused, 0u);
+}
+
+TEST_F(HeldStreamsOfKeys, WhoHasLessIsNeverRobbed) {
+  std::vector<std::shared_ptr<HeldStream>> running;
+  for (int i = 0; i < 3; ++i) running.push_back(open(alice_));
+  const auto of_bob = ended(bob_, false);
+  EXPECT_EQ(open(alice_), nullptr);
+  EXPECT_TRUE(is_kept(of_bob));
+  EXPECT_EQ(streams_.stats().n_refused, 1u);
+}
+
+TEST_F(HeldStreamsOfKeys, APlaceThatComesFreeIsKeptForWhoAskedInVain) {
+  std::vector<std::shared_ptr<HeldStream>> running;
+  for (int i = 0; i < 4; ++i) running.push_back(open(alice_));
+  EXPECT_EQ(open(bob_), nullptr);
+  streams_.remove(*running.back());
+  EXPECT_EQ(open(alice_), nullptr) << "she has three, bob none";
+  ASSERT_NE(open(bob_), nullptr);
+  streams_.remove(*running.front());
+  EXPECT_NE(open(alice_), nullptr) << "bob has what he asked for";
+}
+
+TEST_F(HeldStreamsOfKeys, AClaimEnds) {
+  std::vector<std::shared_ptr<HeldStream>> running;
+  for (int i = 0; i < 4; ++i) running.push_back(open(alice_));
+  EXPECT_EQ(open(bob_), nullptr);
+  streams_.remove(*running.back());
+  now_ += seconds(1000);
+  EXPECT_NE(open(alice_), nullptr);
+}
+
+TEST_F(HeldStreamsOfKeys, TheWaitIsUntilOneEndsOrGoes) {
+  std::vector<std::shared_ptr<HeldStream>> running;
+  for (int i = 0; i < 3; ++i) running.push_back(open(alice_));
+  const auto of_bob = ended(bob_, false);
+  EXPECT_EQ(streams_.wait_for_room(&alice_, 30, now_), 10) << "three run for thirty seconds each";
+  EXPECT_EQ(streams_.wait_for_room(&alice_, 3000, now_ + seconds(100)), 20) << "then bob's has been there for 120";
 }
 
 // ---- the server
@@ -529,6 +628,16 @@ TEST(Streams, AReaderThatFallsBehindTheWindowIsCutOffAndTheStreamGoesOn) {
   EXPECT_EQ(rig.engine->status().n_running, 1);
   EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", request}}).status, 200);
   rig.expect_all_released();
+}
+
+TEST(Streams, OneWithMoreEventsThanMayWaitEnds) {
+  RigOptions options = roomy_streams();
+  options.server.limits.max_stream_backlog_bytes = 1;
+  ServerRig rig(options);
+  StreamReader reader = begin_stream(rig, "/v1/completions", unending());
+  EXPECT_THAT(reader.rest(), HasSubstr("\"cancelled\""));
+  rig.expect_all_released();
+  rig.stop();  // ends
 }
 
 TEST(Streams, ADrainWaitsForWhatRunsDetachedAndLetsItBeTakenUp) {

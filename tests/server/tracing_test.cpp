@@ -89,6 +89,9 @@ TEST(Tracing, ARequestIsASpanWithItsPhases) {
     end = ns(span, "endTimeUnixNano");
   }
   EXPECT_LE(end, ns(whole, "endTimeUnixNano"));
+  const double ttft_ns = attribute_of(whole, "gen_ai.latency.time_to_first_token").get<double>() * 1e9;
+  const uint64_t prompt_done = ns(span_named(spans, "prefill"), "endTimeUnixNano");
+  EXPECT_GE(ttft_ns + 1, double(prompt_done - ns(whole, "startTimeUnixNano"))) << "from arrival, parsing included";
   const auto posts = collector.wait_for(1);
   for (const auto& post : posts) EXPECT_EQ(post.body.find("xyzzy"), std::string::npos) << "no word of a prompt";
 }

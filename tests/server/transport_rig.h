@@ -17,13 +17,15 @@
 
 namespace ferrox::testing {
 
-/// /echo sends the body back, /watched too while the client is watched, /stream three pieces, /wait waits until the
-/// client leaves, /flood writes until it can't.
+/// /echo sends the body back, /small too if it has up to 100 bytes, /watched too while the client is watched, /nothing
+/// says 204, /stream sends three pieces, /wait forgets the body and waits until the client leaves, /flood writes until
+/// it can't.
 class ProbeService : public HttpService {
  public:
   explicit ProbeService(asio::io_context& io) : io_(io) {}
 
   std::optional<HttpResponse> refuse(HttpRequest& head) override {
+    if (head.path == "/small") head.most_body_bytes = 100;
     if (head.path != "/refused") return std::nullopt;
     return HttpResponse{403, "text/plain", {}, "no"};
   }
@@ -34,6 +36,7 @@ class ProbeService : public HttpService {
     if (path == "/wait") return wait(exchange);
     if (path == "/flood") return flood(exchange);
     if (path == "/watched") return watched(exchange);
+    if (path == "/nothing") return nothing(exchange);
     return echo(exchange);
   }
 
@@ -78,7 +81,14 @@ class ProbeService : public HttpService {
     co_await exchange.end_stream();
   }
 
+  awaitable<void> nothing(Exchange& exchange) {
+    HttpResponse response;
+    response.status = 204;
+    co_await exchange.respond(std::move(response));
+  }
+
   awaitable<void> wait(Exchange& exchange) {
+    exchange.request().drop_body();
     asio::steady_timer timer(io_, asio::steady_timer::time_point::max());
     exchange.watch_client([&] { timer.cancel(); });
     waiting.set_value();
@@ -132,6 +142,9 @@ class TransportRig {
   }
   size_t n_busy() {
     return on_io_thread([this] { return listener->connections().n_busy(); });
+  }
+  size_t n_body_bytes() {
+    return on_io_thread([this] { return listener->connections().n_body_bytes(); });
   }
   size_t n_connections() {
     return on_io_thread([this] { return listener->connections().size(); });

@@ -163,6 +163,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
         BadRequest{"two_hosts", "GET /echo HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n", 400},
         BadRequest{"two_origins", http_request("GET", "/echo", "", "Origin: http://a\r\nOrigin: http://b\r\n"), 400},
+        BadRequest{"two_places", http_request("GET", "/echo", "", "Last-Event-ID: a:1\r\nLast-Event-ID: a:2\r\n"), 400},
+        BadRequest{"two_wishes",
+                   http_request("GET", "/echo", "", "X-Ferrox-Resumable: false\r\nX-Ferrox-Resumable: true\r\n"), 400},
         BadRequest{"gzip", http_request("POST", "/echo", "{}", "Content-Encoding: gzip\r\n"), 415},
         BadRequest{"expectation", http_request("POST", "/echo", "{}", "Expect: miracles\r\n"), 417},
         BadRequest{"refused_with_body", "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nx", 403}),
@@ -176,21 +179,80 @@ TEST(Transport, ARefusalReachesAClientThatIsStillSending) {
   EXPECT_EQ(client.read_response().status, 413);
 }
 
-TEST(Transport, BodiesTogetherAreBounded) {
+TEST(Transport, BodiesTogetherAreBoundedByWhatHasCome) {
   HttpLimits limits;
   limits.max_bodies_bytes = 1000;
   TransportRig rig(limits);
+  RawClient announced(rig.port());
+  announced.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n");
+  RawClient chunked(rig.port());
+  chunked.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  while (rig.n_busy() < 2) std::this_thread::yield();
   RawClient first(rig.port());
-  first.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nx");
-  while (rig.n_busy() == 0) std::this_thread::yield();
+  first.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n" + std::string(899, 'a'));
+  while (rig.n_body_bytes() < 899) std::this_thread::yield();
   RawClient second(rig.port());
   second.send(http_request("POST", "/echo", std::string(200, 'b')));
   EXPECT_EQ(second.read_response().status, 503);
-  first.send(std::string(899, 'a'));
+  first.send("a");
   EXPECT_EQ(first.read_response().status, 200);
+  while (rig.n_body_bytes() > 0) std::this_thread::yield();
   RawClient third(rig.port());
   third.send(http_request("POST", "/echo", std::string(200, 'b')));
   EXPECT_EQ(third.read_response().status, 200);
+  announced.send(std::string(1001, 'a'));
+  EXPECT_EQ(announced.read_response().status, 503) << "more than there is room for";
+}
+
+TEST(Transport, ABodyThatIsLetGoTakesNoRoom) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("POST", "/wait", std::string(900, 'a')));
+  rig.service.waiting.get_future().wait();
+  EXPECT_EQ(rig.n_body_bytes(), 0u);
+}
+
+TEST(Transport, AServiceMayAskForSmallBodies) {
+  TransportRig rig;
+  const auto status_of = [&](const std::string& request) {
+    RawClient client(rig.port());
+    client.send(request);
+    return client.read_response().status;
+  };
+  EXPECT_EQ(status_of(http_request("POST", "/small", std::string(100, 'a'))), 200);
+  EXPECT_EQ(status_of("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n"), 413) << "before it comes";
+  const std::string chunked = "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(status_of(chunked + "64\r\n" + std::string(100, 'a') + "\r\n0\r\n\r\n"), 200);
+  EXPECT_EQ(status_of(chunked + "65\r\n"), 413);
+}
+
+TEST(Transport, AnAnswerWithoutContentDescribesNone) {
+  TransportRig rig;
+  RawClient client(rig.port());
+  client.send(http_request("GET", "/nothing"));
+  const RawResponse response = client.read_response();
+  EXPECT_EQ(response.status, 204);
+  EXPECT_FALSE(response.headers.contains("content-length"));
+  EXPECT_FALSE(response.headers.contains("content-type"));
+  EXPECT_TRUE(response.headers.contains("x-request-id"));
+  client.send(http_request("GET", "/echo"));
+  EXPECT_EQ(client.read_response().body, "GET /echo||");
+}
+
+TEST(Transport, AConnectionThatComesBesideTheEndIsClosed) {
+  TransportRig rig;
+  std::unique_ptr<RawClient> late;
+  // Nobody accepts while this runs, and what is posted runs before what was accepted.
+  rig.on_io_thread([&] {
+    late = std::make_unique<RawClient>(rig.port());
+    asio::post(rig.io, [&] {
+      rig.listener->stop();
+      rig.listener->connections().close_all();
+    });
+    return 0;
+  });
+  late->send(http_request("GET", "/echo"));
+  EXPECT_EQ(late->read_response().status, 0);
 }
 
 class LeavingClient : public ::testing::TestWithParam<Farewell> {};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/answer/answer_piece.h"
 #include "server/caller.h"
 #include "server/dialect.h"
 #include "server/generation.h"
@@ -22,12 +23,9 @@ using std::chrono::milliseconds;
 
 /// A whole answer has nothing to say meanwhile; waking now and then costs nothing.
 constexpr milliseconds kWholeAnswerWait{60'000};
-
-/// For a client that closed only its sending side and still reads.
-ApiError client_closed() {
-  return {ErrorKind::kClientClosed,
-          "connection: expected to stay open while the answer is made, found closed by the client"};
-}
+/// Of a whole answer whose body is made at once: with 20 log-probabilities each they are a megabyte or two of JSON.
+/// More would hold up everybody.
+constexpr size_t kShortAnswerEvents = 1024;
 
 const Error* find_error(const std::vector<ChoiceEvent>& events) {
   for (const ChoiceEvent& event : events) {
@@ -50,10 +48,16 @@ awaitable<void> respond(Exchange& exchange, const AnswerJob& job, std::string bo
   co_await exchange.respond(std::move(response));
 }
 
+/// No coroutine: the frame of one would hold the lambda, which has no linkage.
+awaitable<std::string> body_on_worker(App& app, const AnswerWriter& writer) {
+  return app.on_worker([&writer] { return writer.whole_body(); });
+}
+
 /// Gives what was answered when all of it ended by itself.
 awaitable<std::optional<EndedAnswer>> answer_whole(App& app, Exchange& exchange, Generation& generation,
                                                    const AnswerJob& job, AnswerWriter& writer) {
   std::vector<FinishReason> reasons;
+  size_t n_events = 0;
   while (!generation.finished()) {
     const auto events = co_await generation.take(kWholeAnswerWait);
     if (exchange.client_gone()) {
@@ -64,38 +68,30 @@ awaitable<std::optional<EndedAnswer>> answer_whole(App& app, Exchange& exchange,
       co_await refuse(exchange, app.run_failure(*error), job.headers);
       co_return std::nullopt;
     }
+    n_events += events.size();
     for (const ChoiceEvent& event : events) {
       writer.collect(event);
       if (const auto* done = std::get_if<DoneEvent>(&event.event)) reasons.push_back(done->reason);
     }
   }
-  std::string body = writer.whole_body();
+  std::string body;
+  if (n_events > kShortAnswerEvents) {
+    body = co_await body_on_worker(app, writer);
+  } else {
+    body = writer.whole_body();
+  }
   std::optional<EndedAnswer> ended = EndedAnswer::make(body, reasons);
   co_await respond(exchange, job, std::move(body));
   co_return ended;
 }
 
-/// The stream's next bytes; `ended` when nothing may follow.
-struct StreamPiece {
-  std::string bytes;
-  bool ended = false;
-};
-
-StreamPiece next_piece(App& app, const Exchange& exchange, const Generation& generation, AnswerWriter& writer,
+/// What is written next, to a client that may have left or wait for long.
+AnswerPiece told_piece(App& app, const Exchange& exchange, const Generation& generation, AnswerWriter& writer,
                        const std::vector<ChoiceEvent>& events) {
-  if (exchange.client_gone()) return {writer.error_event(client_closed()), true};
-  if (events.empty()) return {writer.waiting_event(), false};
-  StreamPiece piece;
-  for (const ChoiceEvent& event : events) {
-    if (const auto* error = std::get_if<Error>(&event.event)) {
-      piece.bytes += writer.error_event(app.run_failure(*error));
-      piece.ended = true;
-      return piece;
-    }
-    piece.bytes += writer.events_of(event);
-  }
-  piece.ended = generation.finished();
-  if (piece.ended) piece.bytes += writer.closing_events();
+  if (exchange.client_gone()) return {writer.error_event(client_closed()), std::nullopt, true};
+  if (events.empty()) return {writer.waiting_event(), std::nullopt, false};
+  AnswerPiece piece = next_piece(app, generation, writer, events);
+  if (piece.failure) piece.bytes += writer.error_event(*piece.failure);
   return piece;
 }
 
@@ -112,9 +108,9 @@ awaitable<void> answer_stream(App& app, Exchange& exchange, Generation& generati
   std::string opening = writer.opening_events();
   if (!co_await exchange.write(std::move(opening))) co_return;
   for (;;) {
-    StreamPiece piece = next_piece(app, exchange, generation, writer, events);
+    AnswerPiece piece = told_piece(app, exchange, generation, writer, events);
     if (!co_await exchange.write(std::move(piece.bytes))) co_return;
-    if (piece.ended) break;
+    if (piece.is_last) break;
     events = co_await generation.take(app.options().keepalive_interval);
   }
   co_await exchange.end_stream();
@@ -148,7 +144,8 @@ awaitable<void> answer_resumable(App& app, Exchange& exchange, AnswerJob job, st
     co_await refuse(exchange, submitted.error(), job.headers);
     co_return;
   }
-  const std::shared_ptr<HeldStream> stream = app.streams().open(request.caller, std::move(writer));
+  const std::shared_ptr<HeldStream> stream =
+      app.streams().open(request.caller, std::move(writer), std::chrono::steady_clock::now());
   start_stream(app, stream, std::move(generation));
   co_await send_events(app, exchange, *stream, 0, std::move(job.headers));
 }
@@ -196,6 +193,7 @@ awaitable<void> answer(App& app, Exchange& exchange, AnswerJob job, std::unique_
   }
   if (app.options().log_prompts) log_prompts(app, exchange.request().id, job.requests);
   const std::string key = key_of(app, exchange.request(), job);
+  exchange.request().drop_body();
   if (std::optional<std::string> kept = find_kept(app.responses(), key, job)) {
     std::string body = writer->repeated_body(*kept);
     co_await respond(exchange, job, std::move(body));

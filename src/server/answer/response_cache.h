@@ -16,8 +16,8 @@ namespace ferrox {
 
 struct ResponseCacheOptions {
   int64_t most_entries = 0;                ///< 0: nothing is kept
-  int64_t most_bytes = int64_t{64} << 20;  /// of bodies, keys and what the books take of each
-  std::chrono::seconds ttl{3600};
+  int64_t most_bytes = int64_t{64} << 20;  ///< of bodies, keys and what the books take of each
+  std::chrono::milliseconds ttl{3'600'000};
 };
 
 /// A whole answer, every choice of which reached an end of its own. Nothing else can be kept.

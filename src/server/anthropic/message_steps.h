@@ -7,7 +7,7 @@
 
 namespace ferrox {
 
-/// The request's conversation as a prompt, or what is refused of it.
-awaitable<ApiResult<PreparedMessage>> prepare_message_on_worker(App& app, const HttpRequest& request, MessageUse use);
+/// The request's conversation as a prompt, or what is refused of it; as long as its client stays.
+awaitable<ApiResult<PreparedMessage>> prepare_message_on_worker(App& app, Exchange& exchange, MessageUse use);
 
 }  // namespace ferrox

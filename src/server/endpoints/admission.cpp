@@ -38,8 +38,7 @@ HttpResponse answer_of(App& app, const ApiKey* key, const ApiResult<PreparedAnsw
 }
 
 awaitable<void> ask(App& app, Exchange& exchange) {
-  const ApiResult<PreparedAnswer> prepared =
-      co_await app.on_worker([&app, &body = exchange.request().body] { return prepare_either(app, body); });
+  const ApiResult<PreparedAnswer> prepared = co_await prepare_either_on_worker(app, exchange);
   HttpResponse response = answer_of(app, exchange.request().caller, prepared);
   co_await exchange.respond(std::move(response));
 }
@@ -55,6 +54,7 @@ extern const Endpoint endpoint_admission{
     .detail = "Nothing runs. A request that would be refused is refused here with the same error.",
     .bodies = describe_either,
     .refusals = kPromptErrors,
+    .is_metered = true,
 };
 
 }  // namespace ferrox

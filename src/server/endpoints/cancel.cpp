@@ -59,6 +59,7 @@ extern const Endpoint endpoint_cancel{
         "admins.",
     .bodies = describe_bodies,
     .refusals = {ErrorKind::kNotFound},
+    .most_body_bytes = kSmallBodyBytes,
 };
 
 }  // namespace ferrox

@@ -29,6 +29,7 @@ extern const Endpoint endpoint_chat_completions{
     .answer = AnswerKind::kJsonOrEvents,
     .refusals = kAnswerErrors,
     .is_metered = true,
+    .runs_model = true,
     .operation = "chat",
 };
 

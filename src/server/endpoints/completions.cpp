@@ -28,6 +28,7 @@ extern const Endpoint endpoint_completions{
     .answer = AnswerKind::kJsonOrEvents,
     .refusals = kAnswerErrors,
     .is_metered = true,
+    .runs_model = true,
     .operation = "text_completion",
 };
 

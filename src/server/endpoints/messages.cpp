@@ -14,7 +14,7 @@ namespace {
 
 awaitable<void> message(App& app, Exchange& exchange) {
   const HttpRequest& asked = exchange.request();
-  ApiResult<PreparedMessage> prepared = co_await prepare_message_on_worker(app, asked, MessageUse::kAnswer);
+  ApiResult<PreparedMessage> prepared = co_await prepare_message_on_worker(app, exchange, MessageUse::kAnswer);
   if (!prepared) {
     HttpResponse refused = refusal(asked, prepared.error());
     co_await exchange.respond(std::move(refused));
@@ -41,6 +41,7 @@ extern const Endpoint endpoint_messages{
     .answer = AnswerKind::kJsonOrEvents,
     .refusals = kAnswerErrors,
     .is_metered = true,
+    .runs_model = true,
     .operation = "chat",
 };
 

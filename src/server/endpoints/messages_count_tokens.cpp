@@ -19,7 +19,7 @@ HttpResponse count_of(const HttpRequest& request, const ApiResult<PreparedMessag
 
 awaitable<void> count_tokens(App& app, Exchange& exchange) {
   const ApiResult<PreparedMessage> prepared =
-      co_await prepare_message_on_worker(app, exchange.request(), MessageUse::kPromptLength);
+      co_await prepare_message_on_worker(app, exchange, MessageUse::kPromptLength);
   HttpResponse response = count_of(exchange.request(), prepared);
   co_await exchange.respond(std::move(response));
 }
@@ -35,6 +35,7 @@ extern const Endpoint endpoint_messages_count_tokens{
     .detail = "Gives input_tokens.",
     .bodies = [] { return std::vector{describe_message(MessageUse::kPromptLength)}; },
     .refusals = {ErrorKind::kModelNotFound, ErrorKind::kUnsupported},
+    .is_metered = true,
 };
 
 }  // namespace ferrox

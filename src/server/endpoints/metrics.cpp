@@ -8,7 +8,7 @@
 namespace ferrox {
 namespace {
 
-std::string metrics_of(App& app) {
+std::string metrics_of(App& app, const ApiKey* reader) {
   const EngineStatus status = app.engine().status();
   const ServerOptions& options = app.options();
   MetricsSource source{.status = status,
@@ -20,6 +20,7 @@ std::string metrics_of(App& app) {
                        .sleep_level = app.sleep().is_asleep() ? static_cast<int>(*app.sleep().level()) : 0,
                        .n_sleeps = app.sleep().n_sleeps(),
                        .callers = *app.callers(),
+                       .reader = reader,
                        .kv_events = {},
                        .traces = {}};
   if (options.kv_events != nullptr) source.kv_events = options.kv_events->stats();
@@ -32,7 +33,7 @@ std::string metrics_of(App& app) {
 awaitable<void> show_metrics(App& app, Exchange& exchange) {
   HttpResponse response;
   response.content_type = kExpositionType;
-  response.body = metrics_of(app);
+  response.body = metrics_of(app, exchange.request().caller);
   co_await exchange.respond(std::move(response));
 }
 
@@ -44,6 +45,7 @@ extern const Endpoint endpoint_metrics{
     .access = Access::kKey,
     .summary = "Gauges, counters and histograms in Prometheus's text format",
     .handle = show_metrics,
+    .detail = "What each key used is told to admins, and to others of their own key.",
     .answer = AnswerKind::kText,
     .is_probe = true,
 };

@@ -37,10 +37,10 @@ ApiResult<Json> add(PrefixPins* pins, const CachedPrompt& prompt, int64_t ttl_s)
   return pin_json(*pin);
 }
 
-awaitable<HttpResponse> answer(App& app, const HttpRequest& request) {
-  const ApiResult<PinQuery> query = read_query<PinQuery>(request.query, kQuery);
+awaitable<HttpResponse> answer(App& app, Exchange& exchange) {
+  const ApiResult<PinQuery> query = read_query<PinQuery>(exchange.request().query, kQuery);
   if (!query) co_return error_response(query.error());
-  ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, request);
+  ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, exchange);
   if (!prompt) co_return error_response(prompt.error());
   std::vector<HttpHeader> headers = std::move(prompt->headers);
   auto use = [prompt = std::move(*prompt), ttl_s = query->ttl_s](PrefixPins* pins) { return add(pins, prompt, ttl_s); };
@@ -50,7 +50,7 @@ awaitable<HttpResponse> answer(App& app, const HttpRequest& request) {
 }
 
 awaitable<void> handle(App& app, Exchange& exchange) {
-  HttpResponse response = co_await answer(app, exchange.request());
+  HttpResponse response = co_await answer(app, exchange);
   co_await exchange.respond(std::move(response));
 }
 
@@ -69,6 +69,7 @@ extern const Endpoint endpoint_pin_add{
     .bodies = describe_either,
     .query = describe_query,
     .refusals = kPromptErrors,
+    .is_metered = true,
 };
 
 }  // namespace ferrox

@@ -33,6 +33,7 @@ extern const Endpoint endpoint_session_erase{
     .summary = "Forgets a saved conversation",
     .handle = handle,
     .refusals = kSessionErrors,
+    .opens_by_path = true,
 };
 
 }  // namespace ferrox

@@ -56,6 +56,7 @@ extern const Endpoint endpoint_session_restore{
     .detail = "After a restart of the server as well.",
     .bodies = describe_bodies,
     .refusals = kSessionErrors,
+    .most_body_bytes = kSmallBodyBytes,
 };
 
 }  // namespace ferrox

@@ -11,8 +11,8 @@
 namespace ferrox {
 namespace {
 
-awaitable<HttpResponse> save(App& app, const HttpRequest& request) {
-  ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, request);
+awaitable<HttpResponse> save(App& app, Exchange& exchange) {
+  ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, exchange);
   if (!prompt) co_return error_response(prompt.error());
   const size_t n_prompt = prompt->tokens.size();
   const auto saved = co_await save_session(app, std::move(prompt->space), std::move(prompt->tokens));
@@ -23,7 +23,7 @@ awaitable<HttpResponse> save(App& app, const HttpRequest& request) {
 }
 
 awaitable<void> handle(App& app, Exchange& exchange) {
-  HttpResponse response = co_await save(app, exchange.request());
+  HttpResponse response = co_await save(app, exchange);
   co_await exchange.respond(std::move(response));
 }
 
@@ -38,6 +38,7 @@ extern const Endpoint endpoint_session_save{
     .detail = "Gives id, tokens, bytes and prompt_tokens.",
     .bodies = describe_either,
     .refusals = kPromptErrors | kSessionErrors,
+    .is_metered = true,
 };
 
 }  // namespace ferrox

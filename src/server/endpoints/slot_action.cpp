@@ -146,6 +146,7 @@ extern const Endpoint endpoint_slot_action{
     .bodies = describe_bodies,
     .query = describe_query,
     .refusals = kSessionErrors | ErrorSet{ErrorKind::kSlotBusy},
+    .most_body_bytes = kSmallBodyBytes,
 };
 
 }  // namespace ferrox

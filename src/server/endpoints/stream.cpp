@@ -40,6 +40,7 @@ extern const Endpoint endpoint_stream{
     .detail = "Without the header all of the stream is told. A later reader takes it over from an earlier one.",
     .answer = AnswerKind::kEvents,
     .refusals = {ErrorKind::kNotFound, ErrorKind::kEventsGone, ErrorKind::kStreamTakenOver},
+    .opens_by_path = true,
 };
 
 }  // namespace ferrox

@@ -17,7 +17,7 @@ awaitable<bool> read_weights_ahead(App& app) {
 }
 
 awaitable<void> wake_by_order(App& app, Exchange& exchange) {
-  if (app.sleep().order_wake()) {
+  if (app.sleep().order_wake(std::chrono::steady_clock::now())) {
     log().info("awake by order");
     co_await read_weights_ahead(app);
   }

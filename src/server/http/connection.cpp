@@ -5,7 +5,10 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/log.h"
 #include "server/http/request_head.h"
@@ -83,17 +86,32 @@ awaitable<bool> Connection::refuse_unread(HttpRequest head, HttpResponse respons
   co_return false;
 }
 
-/// What frames chunks counts as the body does: extensions and trailers are nothing that anyone has asked for.
-awaitable<error_code> Connection::read_body(RequestParser& parser) {
-  const size_t most = limits_.max_body_bytes + limits_.max_header_bytes;
+/// What frames chunks counts as the body does: extensions and trailers are nothing that anyone has asked for. A fault
+/// of status 0: the client is gone.
+awaitable<std::optional<TransportFault>> Connection::read_body(RequestParser& parser, HttpRequest& request) {
+  const size_t most = std::min(limits_.max_body_bytes, request.most_body_bytes);
+  if (const auto announced = parser.content_length().value_or(0); announced > most) {
+    co_return TransportFault{413, fmt::format("http body: expected at most {} bytes, found {}", most, announced)};
+  }
+  parser.body_limit(most);
+  if (equal_ignoring_case(request.header("expect"), "100-continue")) {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    co_await asio::async_write(stream_, asio::buffer(kContinue), kAwait);
+  }
+  stream_.expires_after(limits_.body_timeout);
+  auto share = std::make_shared<BodyShare>(set_, limits_.max_bodies_bytes);
   size_t n_read = 0;
   while (!parser.is_done()) {
-    const auto [error, n_bytes] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
-    if (error) co_return error;
+    auto [error, n_bytes] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
     n_read += n_bytes;
-    if (n_read > most) co_return http::make_error_code(http::error::body_limit);
+    if (!error && n_read > most + limits_.max_header_bytes) error = http::make_error_code(http::error::body_limit);
+    if (error) co_return TransportFault{status_of_read_error(error), "http body: " + error.message()};
+    if (!share->resize(n_read)) co_return TransportFault{503, "too many large requests at once"};
   }
-  co_return error_code();
+  request.body = std::move(parser.get().body());
+  share->resize(request.body.size());
+  request.body_share = std::move(share);
+  co_return std::nullopt;
 }
 
 awaitable<bool> Connection::serve_one() {
@@ -126,27 +144,12 @@ awaitable<bool> Connection::serve_one() {
   options.head_only = request.method == "HEAD";
 
   std::optional<HttpResponse> refusal = service_.refuse(request);
-  const size_t body_bytes = parser.content_length() ? *parser.content_length()
-                            : parser.chunked()      ? limits_.max_body_bytes
-                                                    : 0;
-  if (refusal && body_bytes > 0) co_return co_await refuse_unread(std::move(request), std::move(*refusal));
-  const BodyReservation reservation(set_, body_bytes, limits_.max_bodies_bytes);
-  if (!reservation) {
-    std::string message = "too many large requests at once";
-    co_return co_await refuse_transport(std::move(request), 503, std::move(message));
-  }
-  if (!refusal && body_bytes > 0) {
-    if (equal_ignoring_case(request.header("expect"), "100-continue")) {
-      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-      co_await asio::async_write(stream_, asio::buffer(kContinue), kAwait);
+  const bool has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+  if (refusal && has_body) co_return co_await refuse_unread(std::move(request), std::move(*refusal));
+  if (has_body) {
+    if (auto fault = co_await read_body(parser, request)) {
+      co_return co_await refuse_transport(std::move(request), fault->status, std::move(fault->message));
     }
-    stream_.expires_after(limits_.body_timeout);
-    const error_code error = co_await read_body(parser);
-    if (error) {
-      std::string message = "http body: " + error.message();
-      co_return co_await refuse_transport(std::move(request), status_of_read_error(error), std::move(message));
-    }
-    request.body = std::move(parser.get().body());
   }
 
   SocketExchange exchange(stream_, buffer_, limits_, std::move(request), options);

@@ -39,7 +39,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   /// Reads and serves one request. False: the connection is finished.
   awaitable<bool> serve_one();
-  awaitable<error_code> read_body(RequestParser& parser);
+  awaitable<std::optional<TransportFault>> read_body(RequestParser& parser, HttpRequest& request);
   awaitable<bool> refuse_transport(HttpRequest head, int status, std::string message);
   awaitable<bool> refuse_unread(HttpRequest head, HttpResponse response);
   awaitable<bool> handshake();

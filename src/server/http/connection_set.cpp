@@ -27,4 +27,11 @@ bool ConnectionSet::reserve_body(size_t n_bytes, size_t limit_bytes) {
   return true;
 }
 
+bool BodyShare::resize(size_t n_bytes) {
+  if (n_bytes > n_bytes_ && !set_.reserve_body(n_bytes - n_bytes_, limit_bytes_)) return false;
+  if (n_bytes < n_bytes_) set_.release_body(n_bytes_ - n_bytes);
+  n_bytes_ = n_bytes;
+  return true;
+}
+
 }  // namespace ferrox

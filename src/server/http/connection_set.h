@@ -24,29 +24,29 @@ class ConnectionSet {
   /// Takes `n_bytes` of the budget for bodies. False: not now.
   bool reserve_body(size_t n_bytes, size_t limit_bytes);
   void release_body(size_t n_bytes) { body_bytes_ -= n_bytes; }
+  size_t n_body_bytes() const { return body_bytes_; }
 
  private:
   std::unordered_set<Connection*> all_;
   size_t body_bytes_ = 0;
 };
 
-/// A share of the budget for bodies, given back at the end of its life.
-class BodyReservation {
+/// What one body takes of the budget for bodies: given back at the end of its life.
+class BodyShare {
  public:
-  BodyReservation(ConnectionSet& set, size_t n_bytes, size_t limit_bytes)
-      : set_(set), n_bytes_(n_bytes), held_(set.reserve_body(n_bytes, limit_bytes)) {}
-  ~BodyReservation() {
-    if (held_) set_.release_body(n_bytes_);
-  }
-  BodyReservation(const BodyReservation&) = delete;
-  BodyReservation& operator=(const BodyReservation&) = delete;
+  /// `set` outlives it. Nothing is taken yet.
+  BodyShare(ConnectionSet& set, size_t limit_bytes) : set_(set), limit_bytes_(limit_bytes) {}
+  ~BodyShare() { set_.release_body(n_bytes_); }
+  BodyShare(const BodyShare&) = delete;
+  BodyShare& operator=(const BodyShare&) = delete;
 
-  explicit operator bool() const { return held_; }
+  /// Makes it `n_bytes`. False: there is no room for so much now, and it stays as it is.
+  bool resize(size_t n_bytes);
 
  private:
   ConnectionSet& set_;
-  size_t n_bytes_;
-  bool held_;
+  const size_t limit_bytes_;
+  size_t n_bytes_ = 0;
 };
 
 }  // namespace ferrox

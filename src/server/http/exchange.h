@@ -18,7 +18,7 @@ class Exchange {
   virtual const HttpRequest& request() const = 0;
   virtual HttpRequest& request() = 0;
 
-  /// Sends a whole answer. False: the client can't be reached any more.
+  /// Sends a whole answer, and lets the request's ticket go before. False: the client can't be reached any more.
   virtual awaitable<bool> respond(HttpResponse response) = 0;
 
   /// Sends the status line and headers of an answer whose body follows in pieces (`head.body` is ignored).
@@ -36,7 +36,7 @@ class Exchange {
   virtual void watch_client(std::function<void()> on_gone) = 0;
   virtual bool client_gone() const = 0;
 
-  /// Breaks the connection: a pending write fails at once.
+  /// Breaks the connection: a pending write fails at once, and the client counts as gone.
   virtual void abort() = 0;
 };
 

@@ -9,7 +9,8 @@ namespace ferrox {
 struct HttpLimits {
   size_t max_header_bytes = 64 * 1024;  ///< also of a chunked body's trailer
   size_t max_body_bytes = 32 * 1024 * 1024;
-  /// Bodies being read or worked on, all connections together: many large uploads must not add up to an OOM kill.
+  /// Bodies being read or worked on, all connections together, as far as they have come: many large uploads must not
+  /// add up to an OOM kill.
   size_t max_bodies_bytes = 256 * 1024 * 1024;
   int max_connections = 4096;
   /// An idle keep-alive connection, and the longest a request's header may take.

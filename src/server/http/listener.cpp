@@ -81,6 +81,7 @@ awaitable<void> Listener::accept_loop() {
     }
     auto [error, socket] = co_await acceptor_.async_accept(kAwait);
     if (error == asio::error::operation_aborted) break;
+    if (!acceptor_.is_open()) break;  // one that came beside stop() would be closed by nobody
     if (error) {
       log().warn("accept: {}", error.message());
       co_await pause();

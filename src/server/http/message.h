@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,7 +12,9 @@
 namespace ferrox {
 
 struct ApiKey;
+class BodyShare;
 class ExchangeRecord;
+class QuotaTicket;
 
 struct HttpHeader {
   std::string name;
@@ -27,12 +31,18 @@ struct HttpRequest {
   const ApiKey* caller = nullptr;  ///< whose request it is; nullptr: the service has no keys, or asked for none
   std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();  ///< of its head
   std::shared_ptr<ExchangeRecord> record;  ///< the service's, of what becomes of it; nullptr: it keeps none
+  std::shared_ptr<QuotaTicket> ticket;     ///< the service's: what it holds of its caller's quota until it is answered
+  size_t most_body_bytes = std::numeric_limits<size_t>::max();  ///< the service's limit, beside the transport's
   std::vector<HttpHeader> headers;
   std::string body;
+  std::shared_ptr<BodyShare> body_share;  ///< the transport's: what the body takes of the budget for all
 
   /// The first header of this name (any case), or an empty view.
   std::string_view header(std::string_view name) const;
   bool has_header(std::string_view name) const;
+
+  /// Nobody needs the body any more: its memory goes back.
+  void drop_body();
 };
 
 struct HttpResponse {
@@ -45,8 +55,5 @@ struct HttpResponse {
 
 /// ASCII comparison without case.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
-
-/// Decodes %XX. A malformed escape stays as it is.
-std::string percent_decode(std::string_view text);
 
 }  // namespace ferrox

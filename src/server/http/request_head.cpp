@@ -7,14 +7,16 @@
 #include <array>
 #include <string_view>
 
+#include "base/percent.h"
 #include "server/http/request_id.h"
 
 namespace ferrox {
 namespace {
 
 /// Headers that say one thing: of two, a proxy may have believed the other one.
-constexpr std::array<std::string_view, 8> kSingleHeaders = {
-    "host", "origin", "authorization", "x-api-key", "content-type", "expect", "content-encoding", "transfer-encoding"};
+constexpr std::array<std::string_view, 10> kSingleHeaders = {
+    "host",   "origin",           "authorization",     "x-api-key",     "content-type",
+    "expect", "content-encoding", "transfer-encoding", "last-event-id", "x-ferrox-resumable"};
 
 /// Path and query of a request target; the absolute form loses its scheme and authority.
 void split_target(std::string_view target, HttpRequest& request) {

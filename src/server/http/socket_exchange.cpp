@@ -22,10 +22,13 @@ namespace http = boost::beast::http;
 /// is then seen by the next write.
 constexpr size_t kReadAheadBytes = 4096;
 
+/// An answer of status 204 has none, nor headers that describe it (RFC 9110, 8.6).
+bool has_content(const HttpResponse& response) { return response.status != 204; }
+
 template <class Body>
 void fill_head(http::response<Body>& message, const HttpResponse& response, const HttpRequest& request) {
   message.set(http::field::server, "ferrox");
-  message.set(http::field::content_type, response.content_type);
+  if (has_content(response)) message.set(http::field::content_type, response.content_type);
   message.set("x-request-id", request.id);
   for (const HttpHeader& header : response.headers) message.set(header.name, header.value);
 }
@@ -48,11 +51,12 @@ bool SocketExchange::record(const error_code& error, State next) {
 }
 
 awaitable<bool> SocketExchange::respond(HttpResponse response) {
+  request_.ticket.reset();  // before the client can know: its next request finds room
   http::response<http::string_body> message(static_cast<http::status>(response.status), options_.http_version);
   fill_head(message, response, request_);
   message.keep_alive(options_.keep_alive);
   message.body() = std::move(response.body);
-  message.prepare_payload();
+  if (has_content(response)) message.prepare_payload();
   if (options_.head_only) message.body().clear();
   status_ = response.status;
   error_code_ = std::move(response.error_code);
@@ -131,6 +135,7 @@ awaitable<void> SocketExchange::stop_watch() {
 
 void SocketExchange::abort() {
   state_ = State::kBroken;
+  gone_ = true;
   stream_.close();
 }
 

@@ -39,7 +39,6 @@ class SocketExchange : public Exchange {
 
   /// The answer was sent whole and the connection can carry another request.
   bool reusable() const { return state_ == State::kDone && options_.keep_alive && !gone_; }
-  void forbid_reuse() { options_.keep_alive = false; }
 
  private:
   enum class State { kWaiting, kStreaming, kDone, kBroken };

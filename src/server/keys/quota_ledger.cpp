@@ -25,14 +25,16 @@ QuotaLedger::Account& QuotaLedger::account(const ApiKey& key, Time now) {
   return place->second;
 }
 
-std::optional<QuotaRefusal> QuotaLedger::check(const ApiKey* key, int64_t n_answers, double answer_s, Time now) {
+std::optional<QuotaRefusal> QuotaLedger::check(const ApiKey* key, int64_t n_answers, double answer_s, Time now,
+                                               int64_t n_held) {
   if (key == nullptr) return std::nullopt;
   Account& books = account(*key, now);
+  const int64_t n_others = books.n_open - n_held;
   std::optional<QuotaRefusal> refusal;
-  if (key->max_requests && books.n_open + n_answers > *key->max_requests) {
+  if (key->max_requests && n_others + n_answers > *key->max_requests) {
     refusal = {fmt::format("requests of key '{}': expected at most {} at once, found {} beside {} open ones", key->name,
-                           *key->max_requests, n_answers, books.n_open),
-               wait_for_one(books.n_open, answer_s)};
+                           *key->max_requests, n_answers, n_others),
+               wait_for_one(n_others, answer_s)};
   } else if (books.bucket && !books.bucket->is_open(now)) {
     const int64_t wait_s = books.bucket->wait_s(now);
     refusal = {fmt::format("tokens of key '{}': expected at most {} a minute, found {} more; wait {} s", key->name,
@@ -54,6 +56,12 @@ void QuotaLedger::close(const ApiKey* key, int64_t n_answers) {
 void QuotaLedger::charge(const ApiKey* key, int64_t n_tokens, Time now) {
   if (key == nullptr) return;
   if (Account& books = account(*key, now); books.bucket) books.bucket->take(n_tokens, now);
+}
+
+void QuotaTicket::resize(int64_t n, QuotaLedger::Time now) {
+  if (n > n_open_) ledger_.open(key_, n - n_open_, now);
+  if (n < n_open_) ledger_.close(key_, n_open_ - n);
+  n_open_ = n;
 }
 
 int64_t QuotaLedger::n_open(const ApiKey* key) const {

@@ -22,8 +22,10 @@ class QuotaLedger {
  public:
   using Time = TokenBucket::Time;
 
-  /// Whether `n_answers` more may be opened. `answer_s`: how long one takes, in seconds, as far as is known.
-  std::optional<QuotaRefusal> check(const ApiKey* key, int64_t n_answers, double answer_s, Time now);
+  /// Whether `n_answers` may be opened in place of `n_held` that are open. `answer_s`: how long one takes, in seconds,
+  /// as far as is known.
+  std::optional<QuotaRefusal> check(const ApiKey* key, int64_t n_answers, double answer_s, Time now,
+                                    int64_t n_held = 0);
 
   void open(const ApiKey* key, int64_t n_answers, Time now);
   void close(const ApiKey* key, int64_t n_answers);
@@ -42,6 +44,28 @@ class QuotaLedger {
 
   std::unordered_map<const ApiKey*, Account> accounts_;
   int64_t n_refused_ = 0;
+};
+
+/// What one request has open: one answer from when it was let in, as many as it asks for once that is known.
+class QuotaTicket {
+ public:
+  /// Opens one answer. `ledger` and `key` outlive the ticket.
+  QuotaTicket(QuotaLedger& ledger, const ApiKey* key, QuotaLedger::Time now) : ledger_(ledger), key_(key) {
+    resize(1, now);
+  }
+  ~QuotaTicket() { ledger_.close(key_, n_open_); }
+  QuotaTicket(const QuotaTicket&) = delete;
+  QuotaTicket& operator=(const QuotaTicket&) = delete;
+
+  int64_t n_open() const { return n_open_; }
+
+  /// Opens or closes answers until n are open.
+  void resize(int64_t n, QuotaLedger::Time now);
+
+ private:
+  QuotaLedger& ledger_;
+  const ApiKey* const key_;
+  int64_t n_open_ = 0;
 };
 
 }  // namespace ferrox

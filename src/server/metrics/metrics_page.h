@@ -14,6 +14,8 @@
 
 namespace ferrox {
 
+struct ApiKey;
+
 struct MetricsSource {
   const EngineStatus& status;
   const RequestMetrics& requests;
@@ -24,7 +26,8 @@ struct MetricsSource {
   int sleep_level;  ///< 0: awake
   uint64_t n_sleeps;
   const CallerMetrics& callers;
-  std::optional<KvEventStats> kv_events;    ///< absent: none are published
+  const ApiKey* reader;                   ///< who asks, and is told of its own key alone; nullptr, or an admin: of all
+  std::optional<KvEventStats> kv_events;  ///< absent: none are published
   std::optional<SpanExporterStats> traces;  ///< absent: none are sent
 };
 

@@ -1,4 +1,5 @@
 // Which metrics does this server have under its own names?
+#include "server/keys/api_key.h"
 #include "server/metrics/exposition.h"
 #include "server/metrics/metrics_page.h"
 
@@ -47,11 +48,13 @@ void add_streams(const HeldStreams::Stats& streams, Exposition& page) {
   page.counter("ferrox_refused_streams_total", "Requests for one more than may be kept", double(streams.n_refused));
 }
 
-void add_callers(const CallerMetrics& callers, Exposition& page) {
+void add_callers(const CallerMetrics& callers, const ApiKey* reader, Exposition& page) {
   if (callers.by_name().empty()) return;
+  const bool sees_all = reader == nullptr || reader->is_admin;
   const auto add = [&](const char* name, const char* help, std::atomic<uint64_t> CallerCounts::*count) {
     page.begin(name, "counter", help);
     for (const auto& [caller, counts] : callers.by_name()) {
+      if (!sees_all && caller != reader->name) continue;
       page.sample(name, {{"caller", caller}}, double((counts.*count).load(std::memory_order_relaxed)));
     }
   };
@@ -89,7 +92,7 @@ void add_requests(const RequestMetrics& requests, Exposition& page) {
                  requests.inter_token.snapshot());
   page.histogram("ferrox_e2e_request_latency_seconds", "From arrival to the end of an answer that wasn't cancelled",
                  requests.end_to_end.snapshot());
-  page.histogram("ferrox_request_queue_time_seconds", "From arrival to admission", requests.queue_time.snapshot());
+  page.histogram("ferrox_request_queue_time_seconds", "From submission to admission", requests.queue_time.snapshot());
 }
 
 }  // namespace
@@ -118,7 +121,7 @@ std::string own_metrics(const MetricsSource& source) {
   page.gauge("ferrox_sleep_level", "How deep the server sleeps; 0: it is awake", double(source.sleep_level));
   page.counter("ferrox_sleeps_total", "Times that it fell asleep, by order or for want of work",
                double(source.n_sleeps));
-  add_callers(source.callers, page);
+  add_callers(source.callers, source.reader, page);
   add_telemetry(source, page);
   return page.text();
 }

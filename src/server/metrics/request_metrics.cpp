@@ -39,7 +39,8 @@ RequestEnd end_of(FinishReason reason) {
 /// One request's times, on the engine thread.
 class RequestClock {
  public:
-  explicit RequestClock(std::shared_ptr<RequestMetrics> metrics) : metrics_(std::move(metrics)) {}
+  RequestClock(std::shared_ptr<RequestMetrics> metrics, MetricsClock::time_point arrival)
+      : metrics_(std::move(metrics)), arrival_(arrival) {}
 
   void note(const Event& event) {
     if (std::holds_alternative<PromptProgressEvent>(event)) was_admitted_ = true;
@@ -65,7 +66,7 @@ class RequestClock {
   }
 
   std::shared_ptr<RequestMetrics> metrics_;
-  MetricsClock::time_point arrival_ = MetricsClock::now();
+  MetricsClock::time_point arrival_;
   std::optional<MetricsClock::time_point> last_token_;
   bool was_admitted_ = false;
 };
@@ -76,8 +77,8 @@ RequestMetrics::RequestMetrics()
       end_to_end(kRequestBounds),
       queue_time(kRequestBounds) {}
 
-EventSink RequestMetrics::follow(EventSink sink) {
-  return [clock = RequestClock(shared_from_this()), next = std::move(sink)](Event event) mutable {
+EventSink RequestMetrics::follow(std::chrono::steady_clock::time_point arrival, EventSink sink) {
+  return [clock = RequestClock(shared_from_this(), arrival), next = std::move(sink)](Event event) mutable {
     clock.note(event);
     next(std::move(event));
   };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -20,14 +21,14 @@ class RequestMetrics : public std::enable_shared_from_this<RequestMetrics> {
  public:
   RequestMetrics();
 
-  /// A sink for one request that arrives now: notes each event and passes it on. It may outlive all but the metrics,
-  /// which it holds.
-  EventSink follow(EventSink sink);
+  /// A sink for one answer: notes each event and passes it on. `arrival`: of its request. It may outlive all but the
+  /// metrics, which it holds.
+  EventSink follow(std::chrono::steady_clock::time_point arrival, EventSink sink);
 
   Histogram time_to_first_token;  ///< from arrival
   Histogram inter_token;          ///< from one token to the next of the same request
   Histogram end_to_end;           ///< from arrival to the end, of answers that ended by themselves or by their limit
-  Histogram queue_time;           ///< from arrival to admission, of requests that were admitted
+  Histogram queue_time;           ///< from submission to admission, of requests that were admitted
   std::atomic<uint64_t> n_generated = 0;
   std::array<std::atomic<uint64_t>, kRequestEnds> n_ended{};  ///< by RequestEnd
 

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "server/answer/answer.h"
 #include "server/caller.h"
+#include "server/client_work.h"
 #include "server/json_text.h"
 #include "server/openai/answer_builder.h"
 #include "server/openai/chat_request.h"
@@ -42,23 +44,27 @@ ApiResult<PreparedAnswer> prepare_either(App& app, const std::string& body) {
 std::vector<BodyDescription> describe_either() { return {describe_chat(), describe_completion()}; }
 
 /// No coroutine: the frame of one would hold the lambda, which has no linkage.
-static awaitable<ApiResult<PreparedAnswer>> prepare_on_worker(App& app, const std::string& body) {
-  return app.on_worker([&app, &body] { return prepare_either(app, body); });
+awaitable<ApiResult<PreparedAnswer>> prepare_either_on_worker(App& app, Exchange& exchange) {
+  std::function<ApiResult<PreparedAnswer>()> work = [&app, &body = exchange.request().body] {
+    return prepare_either(app, body);
+  };
+  return work_for_client(app, exchange, std::move(work));
 }
 
-awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request) {
-  const ApiResult<PreparedAnswer> prepared = co_await prepare_on_worker(app, request.body);
+awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, Exchange& exchange) {
+  const ApiResult<PreparedAnswer> prepared = co_await prepare_either_on_worker(app, exchange);
+  exchange.request().drop_body();
   if (!prepared) co_return prepared.error();
   if (prepared->requests.size() != 1) {
     co_return invalid_request("", fmt::format("expected one conversation, found {}", prepared->requests.size()));
   }
   const GenerationRequest& one = prepared->requests.front();
   if (const auto valid = app.engine().ask_admission(one.prompt, 1); !valid) co_return app.submit_refusal(valid.error());
-  co_return CachedPrompt{cache_space(app, request, one.cache_space), one.prompt, prepared->headers};
+  co_return CachedPrompt{cache_space(app, exchange.request(), one.cache_space), one.prompt, prepared->headers};
 }
 
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare) {
-  ApiResult<PreparedAnswer> prepared = co_await app.on_worker(std::move(prepare));
+  ApiResult<PreparedAnswer> prepared = co_await work_for_client(app, exchange, std::move(prepare));
   if (!prepared) {
     HttpResponse refused = error_response(prepared.error());
     co_await exchange.respond(std::move(refused));

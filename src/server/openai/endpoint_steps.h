@@ -30,8 +30,12 @@ struct CachedPrompt {
   std::vector<HttpHeader> headers;  ///< what of the body was ignored or adapted
 };
 
-/// The one prompt that a body (as prepare_either's) asks about. Refused as a request with it would be.
-awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, const HttpRequest& request);
+/// prepare_either on a worker, as long as its client stays.
+awaitable<ApiResult<PreparedAnswer>> prepare_either_on_worker(App& app, Exchange& exchange);
+
+/// The one prompt that a body (as prepare_either's) asks about. Refused as a request with it would be. The body is let
+/// go.
+awaitable<ApiResult<CachedPrompt>> read_one_prompt(App& app, Exchange& exchange);
 
 /// `prepare` runs on a worker thread and must only read.
 awaitable<void> prepare_and_answer(App& app, Exchange& exchange, std::function<ApiResult<PreparedAnswer>()> prepare);

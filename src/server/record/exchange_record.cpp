@@ -8,14 +8,15 @@ ExchangeRecord::~ExchangeRecord() {
   if (trace != nullptr) trace->tell(totals_);
 }
 
-EventSink ExchangeRecord::follow(int64_t n_prompt, EventSink next) {
-  {
-    const std::lock_guard lock(mutex_);
-    ++totals_.n_answers;
-    totals_.n_prompt += n_prompt;
-    if (!totals_.submitted) totals_.submitted = std::chrono::steady_clock::now();
-  }
-  return [self = shared_from_this(), answer = Answer{n_prompt > 0}, then = std::move(next)](Event event) mutable {
+void ExchangeRecord::note_submitted(size_t n_answers, int64_t n_prompt, AnswerTotals::Time now) {
+  const std::lock_guard lock(mutex_);
+  totals_.n_answers = n_answers;
+  totals_.n_prompt = n_prompt;
+  totals_.submitted = now;
+}
+
+EventSink ExchangeRecord::follow(bool leads, EventSink next) {
+  return [self = shared_from_this(), answer = Answer{leads}, then = std::move(next)](Event event) mutable {
     self->note(event, answer);
     then(std::move(event));
   };

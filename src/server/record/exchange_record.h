@@ -36,14 +36,17 @@ class ExchangeRecord : public std::enable_shared_from_this<ExchangeRecord> {
   /// for it.
   ~ExchangeRecord();
 
-  /// A sink for one answer: notes each event and passes it on. `n_prompt`: tokens of its prompt, 0 for an answer to
-  /// the same prompt as the one before.
-  EventSink follow(int64_t n_prompt, EventSink next);
+  /// A sink for one answer: notes each event and passes it on. `leads`: the answer before isn't one to the same prompt.
+  EventSink follow(bool leads, EventSink next);
+
+  /// The engine took so many answers to prompts of so many tokens, each counted once. Events may have come already.
+  void note_submitted(size_t n_answers, int64_t n_prompt, AnswerTotals::Time now);
 
   /// Any thread.
   AnswerTotals totals() const;
 
   const Endpoint* endpoint = nullptr;   ///< where it goes; nullptr: nowhere. I/O thread
+  bool is_summed_up = false;            ///< the exchange is over, and its line written. I/O thread
   std::unique_ptr<RequestTrace> trace;  ///< nullptr: none is wanted. I/O thread
 
  private:

@@ -100,7 +100,7 @@ void RequestTrace::add_totals(const AnswerTotals& totals) {
   if (totals.n_answers > 1) add("gen_ai.request.choice.count", static_cast<int64_t>(totals.n_answers));
   if (!totals.finish_reasons.empty()) add("gen_ai.response.finish_reasons", totals.finish_reasons);
   if (totals.first_token) {
-    const std::chrono::duration<double> seconds = *totals.first_token - *totals.submitted;
+    const std::chrono::duration<double> seconds = *totals.first_token - arrival_;
     add("gen_ai.latency.time_to_first_token", seconds.count());
   }
 }

@@ -7,7 +7,6 @@
 
 #include "server/endpoint.h"
 #include "server/keys/api_key.h"
-#include "server/record/exchange_record.h"
 
 namespace ferrox {
 namespace {
@@ -63,7 +62,7 @@ void log_summary(const HttpRequest& request, const HttpOutcome& outcome) {
   if (!log().should_log(level)) return;
   LogFields fields;
   if (!request.method.empty()) fields.push_back({"method", request.method});
-  if (!request.path.empty()) fields.push_back({"path", request.path});
+  if (!request.path.empty()) fields.push_back({"path", logged_path(request.path)});
   if (endpoint != nullptr) fields.push_back({"endpoint", std::string(endpoint->path)});
   fields.push_back({"status", int64_t{outcome.status}});
   if (!outcome.error_code.empty()) fields.push_back({"error", outcome.error_code});
@@ -74,6 +73,13 @@ void log_summary(const HttpRequest& request, const HttpOutcome& outcome) {
   }
   fields.push_back({"total_ms", ms_between(request.arrival, std::chrono::steady_clock::now())});
   log_request(level, request.id, message_of(outcome), std::move(fields));
+}
+
+void log_stream_end(const std::string& request_id, AnswerTotals::Time arrival, const ExchangeRecord& record) {
+  LogFields fields;
+  if (record.endpoint != nullptr) fields.push_back({"endpoint", std::string(record.endpoint->path)});
+  add_totals(record.totals(), arrival, fields);
+  log_request(spdlog::level::info, request_id, "stream ended", std::move(fields));
 }
 
 }  // namespace ferrox

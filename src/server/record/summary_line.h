@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "server/http/exchange.h"
+#include "server/record/exchange_record.h"
 
 namespace ferrox {
 
@@ -15,5 +16,8 @@ void log_request(spdlog::level::level_enum level, const std::string& request_id,
 
 /// The request is over: method, path, status, tokens and times.
 void log_summary(const HttpRequest& request, const HttpOutcome& outcome);
+
+/// A stream that outlived its request is over: tokens and times, as far as that request's line couldn't tell them.
+void log_stream_end(const std::string& request_id, AnswerTotals::Time arrival, const ExchangeRecord& record);
 
 }  // namespace ferrox

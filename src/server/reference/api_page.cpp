@@ -46,11 +46,6 @@ std::string link(const std::string& heading) { return fmt::format("[{}](#{})", h
 
 std::string heading_of(const Endpoint& endpoint) { return fmt::format("{} {}", endpoint.method, endpoint.path); }
 
-const char* access_text(Access access) {
-  if (access == Access::kPublic) return "public";
-  return access == Access::kKey ? "key" : "admin";
-}
-
 std::string value_text(const FieldDescription& field) {
   if (field.standing == Standing::kRefused) return "*refused*";
   if (field.standing == Standing::kIgnored) return "*without effect*";
@@ -110,7 +105,7 @@ std::string codes_text(const Endpoint& endpoint) {
 std::string section(const Endpoint& endpoint) {
   std::string text = fmt::format("\n### {}\n\n{}.", heading_of(endpoint), endpoint.summary);
   if (*endpoint.detail != '\0') text += fmt::format(" {}", endpoint.detail);
-  text += fmt::format("\n\n- Access: {}\n", access_text(endpoint.access));
+  text += fmt::format("\n\n- Access: {}\n", access_name(endpoint.access));
   if (endpoint.bodies != nullptr) text += fmt::format("- Body: {}\n", bodies_text(endpoint.bodies()));
   text += fmt::format("- Answer: {}\n", answer_text(endpoint.answer));
   if (const std::string codes = codes_text(endpoint); !codes.empty()) text += fmt::format("- Refusals: {}\n", codes);
@@ -168,7 +163,7 @@ std::string api_page() {
   std::string page = kHead;
   page += "\n## Paths\n\n| path | access | |\n|---|---|---|\n";
   for (const Endpoint* endpoint : endpoints) {
-    page += fmt::format("| {} | {} | {} |\n", link(heading_of(*endpoint)), access_text(endpoint->access),
+    page += fmt::format("| {} | {} | {} |\n", link(heading_of(*endpoint)), access_name(endpoint->access),
                         cell(endpoint->summary));
   }
   for (const Endpoint* endpoint : endpoints) page += section(*endpoint);

@@ -15,13 +15,10 @@ namespace {
 constexpr const char* kAbout =
     "A server of one model that speaks OpenAI's dialect and, under /v1/messages, Anthropic's. null stands for a field "
     "that isn't there. Fields that no table here has are accepted and named in the response header x-ferrox-ignored, "
-    "as "
-    "are those marked x-ferrox-ignored; with --strict unknown ones are refused. Those marked x-ferrox-refused are "
-    "known, "
-    "not served, and refused with status 501, unless their value asks for nothing. Lengths of texts are counted in "
-    "bytes "
-    "of UTF-8 and the schemas' in characters, so that the server may refuse what a schema admits. Keys are asked for "
-    "where the server has some.";
+    "as are those marked x-ferrox-ignored; with --strict unknown ones are refused. Those marked x-ferrox-refused are "
+    "known, not served, and refused with status 501, unless their value asks for nothing. Lengths of texts are counted "
+    "in bytes of UTF-8 and the schemas' in characters, so that the server may refuse what a schema admits. Keys are "
+    "asked for where the server has some.";
 
 Json component(const std::string& section, const std::string& name) {
   return {{"$ref", "#/components/" + section + "/" + name}};
@@ -37,18 +34,6 @@ std::string operation_id(const Endpoint& endpoint) {
   if (id.back() == '_') id.pop_back();
   std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return id;
-}
-
-const char* access_name(Access access) {
-  switch (access) {
-    case Access::kPublic:
-      return "public";
-    case Access::kKey:
-      return "key";
-    case Access::kAdmin:
-      break;
-  }
-  return "admin";
 }
 
 bool is_status_of(ErrorSet set, int status) {

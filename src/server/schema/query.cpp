@@ -5,9 +5,15 @@
 #include <algorithm>
 #include <charconv>
 
-#include "server/http/message.h"
+#include "base/percent.h"
 
 namespace ferrox {
+namespace {
+
+/// No path knows more than a few, and each is compared with those before it.
+constexpr size_t kMostParameters = 16;
+
+}  // namespace
 
 ApiResult<std::vector<QueryPair>> split_query(std::string_view query) {
   std::vector<QueryPair> pairs;
@@ -20,8 +26,11 @@ ApiResult<std::vector<QueryPair>> split_query(std::string_view query) {
     if (equals < part.size()) pair.value = percent_decode(part.substr(equals + 1));
     const auto is_same = [&pair](const QueryPair& other) { return other.name == pair.name; };
     if (std::ranges::any_of(pairs, is_same)) {
-      return invalid_request(
-          pair.name, fmt::format("{}: expected once in a query, found twice", pair.name.substr(0, kShownLetters)));
+      const std::string shown = pair.name.substr(0, kShownLetters);
+      return invalid_request(shown, fmt::format("{}: expected once in a query, found twice", shown));
+    }
+    if (pairs.size() == kMostParameters) {
+      return invalid_request("", fmt::format("query: expected at most {} parameters, found more", kMostParameters));
     }
     pairs.push_back(std::move(pair));
   }

@@ -16,7 +16,7 @@ struct QueryPair {
   std::string value;  ///< percent-decoded; empty without a '='
 };
 
-/// "a=1&b=x". 400: a name twice.
+/// "a=1&b=x". 400: a name twice, or more than 16.
 ApiResult<std::vector<QueryPair>> split_query(std::string_view query);
 
 /// An integer where the text is one, else the text.

@@ -41,8 +41,8 @@ void HeldStream::refuse(ApiError error) {
   begin();
 }
 
-void HeldStream::finish() {
-  is_finished_ = true;
+void HeldStream::finish(Time now) {
+  ended_at_ = now;
   begin();
 }
 

@@ -41,10 +41,11 @@ class HeldStream {
   void append(std::string_view events);
   /// It ended before it began: a reader is told by status.
   void refuse(ApiError error);
-  void finish();
+  void finish(Time now);
 
   bool has_begun() const { return has_begun_; }
-  bool is_finished() const { return is_finished_; }
+  bool is_finished() const { return ended_at_.has_value(); }
+  std::optional<Time> ended_at() const { return ended_at_; }
   const std::optional<ApiError>& refusal() const { return refusal_; }
 
   /// Whether nobody has been attached for `patience`.
@@ -91,12 +92,12 @@ class HeldStream {
   EventWindow window_;
   std::optional<ApiError> refusal_;
   bool has_begun_ = false;
-  bool is_finished_ = false;
   bool is_told_ = false;
   bool is_let_go_ = false;
   uint64_t n_readers_ = 0;  ///< that ever came
   uint64_t reader_ = 0;     ///< the number of the one that is attached; 0: nobody
   Time detached_since_;
+  std::optional<Time> ended_at_;
   asio::steady_timer changed_;  ///< cancelled to wake the reader
   asio::steady_timer end_;      ///< cancelled to end the lingering
 };

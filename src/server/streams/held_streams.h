@@ -19,19 +19,24 @@ struct HeldStreamOptions {
   std::chrono::milliseconds patience{120'000};  ///< that one runs with nobody attached, and is kept when it has ended
 };
 
-/// I/O thread only.
+/// I/O thread only. Time is passed in.
 class HeldStreams {
  public:
+  using Time = HeldStream::Time;
+
   HeldStreams(const asio::any_io_executor& executor, const HeldStreamOptions& options)
       : executor_(executor), options_(options) {}
 
   const HeldStreamOptions& options() const { return options_; }
 
-  /// Whether one more may be opened, in the place of one whose reader has all of it if need be. Counts a refusal.
-  bool make_room();
+  /// Whether one more of `owner`'s may be opened: nothing. It can't: seconds until one of those that are kept has gone,
+  /// or ended and can give way; counts a refusal. `answer_s`: how long an answer takes, in seconds, as far as is known.
+  std::optional<int64_t> wait_for_room(const ApiKey* owner, double answer_s, Time now);
 
+  /// Opens one, in the place of another if need be: of the one that ended first of those whose readers have all; else
+  /// of those that ended and that nobody reads, which are of whoever has most, if that is `owner` or has more than it.
   /// CHECKs that there is room.
-  std::shared_ptr<HeldStream> open(const ApiKey* owner, std::unique_ptr<AnswerWriter> writer);
+  std::shared_ptr<HeldStream> open(const ApiKey* owner, std::unique_ptr<AnswerWriter> writer, Time now);
 
   /// nullptr: none of this id that `caller` began.
   std::shared_ptr<HeldStream> find(std::string_view id, const ApiKey* caller);
@@ -57,9 +62,16 @@ class HeldStreams {
   Stats stats() const;
 
  private:
+  std::unordered_map<const ApiKey*, int64_t> count_by_owner() const;
+  int64_t n_places_for(const ApiKey* owner, Time now) const;
+  std::shared_ptr<HeldStream> who_gives_way_to(const ApiKey* owner) const;
+  int64_t seconds_until_one_goes(double answer_s, Time now) const;
+
   asio::any_io_executor executor_;
   HeldStreamOptions options_;
   std::unordered_map<std::string, std::shared_ptr<HeldStream>> by_id_;
+  /// Owners that were refused, and until when a place is kept for each of them from those who hold more.
+  std::unordered_map<const ApiKey*, Time> refused_;
   Stats stats_;  ///< its counters alone
 };
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <optional>
+
 namespace ferrox {
 namespace {
 
@@ -25,11 +28,14 @@ ApiResult<bool> asks_resumable(App& app, const HttpRequest& request, Delivery de
                                                "--resumable-streams 0",
                                                kResumable));
   }
-  if (app.draining() || app.streams().make_room()) return true;  // who drains says so itself
+  if (app.draining()) return true;  // who drains says so itself
+  const std::optional<int64_t> wait_s =
+      app.streams().wait_for_room(request.caller, app.answer_s(), std::chrono::steady_clock::now());
+  if (!wait_s) return true;
   return unavailable(
       ErrorKind::kStreamsBusy,
-      fmt::format("{}: expected fewer than {} streams that can be taken up, found as many", kResumable, most),
-      app.retry_after_s());
+      fmt::format("{}: expected a place among the {} streams that can be taken up, found none", kResumable, most),
+      static_cast<int>(*wait_s));
 }
 
 }  // namespace ferrox

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/log.h"
 #include "server/dialect.h"
 #include "server/http/client_watch.h"
+#include "server/record/summary_line.h"
 
 namespace ferrox {
 namespace {
@@ -54,7 +54,7 @@ awaitable<void> tell_all(App& app, Exchange& exchange, HeldStream& stream, const
       break;
     }
     if (!stream.window().can_follow(after)) {
-      log().info("request {}: the client reads its stream too slowly, cut off", exchange.request().id);
+      log_request(spdlog::level::info, exchange.request().id, "cut off: the client reads its stream too slowly");
       exchange.abort();
       co_return;
     }

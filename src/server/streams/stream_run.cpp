@@ -2,12 +2,15 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/core/demangle.hpp>
 
 #include <chrono>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "server/answer/answer_piece.h"
+#include "server/record/summary_line.h"
 
 namespace ferrox {
 namespace {
@@ -20,17 +23,12 @@ void fail_stream(HeldStream& stream, const ApiError& error) {
 
 /// False when nothing follows.
 bool tell_events(App& app, HeldStream& stream, const Generation& generation, const std::vector<ChoiceEvent>& events) {
-  for (const ChoiceEvent& event : events) {
-    if (const auto* error = std::get_if<Error>(&event.event)) {
-      fail_stream(stream, app.run_failure(*error));
-      return false;
-    }
-    if (!stream.has_begun()) stream.append(stream.writer().opening_events());
-    stream.append(stream.writer().events_of(event));
-  }
-  if (!generation.finished()) return true;
-  stream.append(stream.writer().closing_events());
-  return false;
+  const bool begins = !stream.has_begun() && !events.empty() && !std::holds_alternative<Error>(events.front().event);
+  if (begins) stream.append(stream.writer().opening_events());
+  const AnswerPiece piece = next_piece(app, generation, stream.writer(), events);
+  if (!piece.bytes.empty()) stream.append(piece.bytes);
+  if (piece.failure) fail_stream(stream, *piece.failure);
+  return !piece.is_last;
 }
 
 awaitable<void> follow_generation(App& app, HeldStream& stream, Generation& generation) {
@@ -45,19 +43,25 @@ awaitable<void> follow_generation(App& app, HeldStream& stream, Generation& gene
   }
 }
 
+/// A library's message may quote what the client sent.
+void log_failure(const App& app, const std::string& request_id, const std::exception& error) {
+  const std::string kind = boost::core::demangle(typeid(error).name());
+  log_request(spdlog::level::err, request_id, "the stream failed",
+              {{"exception", app.options().log_prompts ? error.what() : kind}});
+}
+
 awaitable<void> run_stream(App& app, std::shared_ptr<HeldStream> stream, std::unique_ptr<Generation> generation) {
-  std::string failure;
   try {
     co_await follow_generation(app, *stream, *generation);
   } catch (const std::exception& error) {
-    failure = error.what();
+    log_failure(app, generation->id(), error);
+    fail_stream(*stream, ApiError(ErrorKind::kInternal, error.what()));
+  }
+  if (generation->record()->is_summed_up) {
+    log_stream_end(generation->id(), generation->arrival(), *generation->record());
   }
   generation.reset();
-  if (!failure.empty()) {
-    log().error("stream: {}", failure);
-    fail_stream(*stream, ApiError(ErrorKind::kInternal, failure));
-  }
-  stream->finish();
+  stream->finish(std::chrono::steady_clock::now());
   if (!stream->refusal()) co_await stream->linger(app.streams().options().patience);
   app.streams().remove(*stream);
 }
