@@ -20,7 +20,7 @@
 #include "server/keys/quota_ledger.h"
 #include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
-#include "server/running_requests.h"
+#include "server/running_generations.h"
 #include "server/server.h"
 #include "server/sleep.h"
 #include "server/streams/held_streams.h"
@@ -59,7 +59,7 @@ class App {
   const ServerOptions& options() const { return options_; }
   const KeyRing& keys() const { return keys_; }
   const asio::any_io_executor& executor() const { return executor_; }
-  RunningRequests& running() { return running_; }
+  RunningGenerations& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }
   ResponseCache& responses() { return responses_; }
   HeldStreams& streams() { return streams_; }
@@ -155,7 +155,7 @@ class App {
   std::atomic<int> n_on_disk_ = 0;
   asio::thread_pool waiters_{4};  ///< for what waits for the engine's next step
   asio::thread_pool disk_{4};     ///< for what waits for files
-  RunningRequests running_;
+  RunningGenerations running_;
   QuotaLedger quotas_;
   ResponseCache responses_;
   HeldStreams streams_;

@@ -152,7 +152,7 @@ TEST(Cancellation, AnAnswerWithMoreEventsThanMayWaitEndsWholly) {
   key.max_requests = 1;
   options.server.keys = {key};
   ServerRig rig(options);
-  const std::string one = dump_json({{"prompt", "x"}, {"max_tokens", 5}});
+  const std::string one = dump_json({{"prompt", "x"}, {"max_tokens", 200}, {"ignore_eos", true}});
   for (int i = 0; i < 3; ++i) {
     int status = 429;
     while (status == 429) {  // until what its quota has open is closed

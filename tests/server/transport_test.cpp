@@ -210,6 +210,8 @@ TEST(Transport, ABodyThatIsLetGoTakesNoRoom) {
   client.send(http_request("POST", "/wait", std::string(900, 'a')));
   rig.service.waiting.get_future().wait();
   EXPECT_EQ(rig.n_body_bytes(), 0u);
+  client.close();
+  rig.service.gone.get_future().wait();
 }
 
 TEST(Transport, AServiceMayAskForSmallBodies) {

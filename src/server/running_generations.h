@@ -11,7 +11,7 @@ struct ApiKey;
 class Generation;
 
 /// I/O thread only.
-class RunningRequests {
+class RunningGenerations {
  public:
   void add(const std::string& id, Generation* generation) { by_id_.emplace(id, generation); }
   void remove(const std::string& id) { by_id_.erase(id); }
