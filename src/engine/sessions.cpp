@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -40,11 +41,11 @@ Sessions::Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<Sessi
 /// Calls work() on the engine thread and waits for its end.
 template <class Work>
 Result<void> Sessions::on_engine(const Work& work) {
-  std::promise<void> done;
-  const std::future<void> is_done = done.get_future();
-  const bool is_posted = post_([&] {
+  const auto done = std::make_shared<std::promise<void>>();  // outlives the wait: its last act may be after it
+  const std::future<void> is_done = done->get_future();
+  const bool is_posted = post_([&work, done] {
     work();
-    done.set_value();
+    done->set_value();
   });
   if (!is_posted) return make_error(ErrorCode::kUnavailable, "sessions: the engine stops");
   is_done.wait();
