@@ -16,6 +16,10 @@ namespace {
 /// and far shorter than what an idle server would notice.
 constexpr int kSpins = 2000;
 
+/// A thread claims this share of a thread's part of what is left, and so ever fewer chunks at once: a row each would
+/// cost as much for the counter, which cores pass to and fro, as for the row.
+constexpr int64_t kClaimsOfRest = 8;
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -51,10 +55,12 @@ struct ThreadPool::State {
   }
 
   void claim_all(int thread) {
-    for (;;) {
-      const int64_t chunk = next_chunk.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= n_chunks) return;
-      call(work, chunk, thread);
+    const int64_t n_claims = kClaimsOfRest * (static_cast<int64_t>(workers.size()) + 1);
+    for (int64_t first = next_chunk.load(std::memory_order_relaxed); first < n_chunks;) {
+      const int64_t last = first + std::max<int64_t>(1, (n_chunks - first) / n_claims);
+      if (!next_chunk.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
+      for (int64_t chunk = first; chunk < last; ++chunk) call(work, chunk, thread);
+      first = next_chunk.load(std::memory_order_relaxed);
     }
   }
 
