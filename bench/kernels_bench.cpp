@@ -61,6 +61,7 @@ void run_product(benchmark::State& state, const KernelTable& kernels, const Form
                          .n_rows = kRows,
                          .k = kWidth,
                          .acts = acts.values,
+                         .acts_stride = m,
                          .x = x.data(),
                          .x_stride = kWidth,
                          .m = m,

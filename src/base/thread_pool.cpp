@@ -16,8 +16,8 @@ namespace {
 /// and far shorter than what an idle server would notice.
 constexpr int kSpins = 2000;
 
-/// A thread claims this share of a thread's part of what is left, and so ever fewer chunks at once: a row each would
-/// cost as much for the counter, which cores pass to and fro, as for the row.
+/// Of what is left of a part a thread claims this share at once, so that the counter isn't asked for each of many small
+/// chunks, and none is left alone with much in the end.
 constexpr int64_t kClaimsOfRest = 8;
 
 void relax() {
@@ -35,12 +35,17 @@ constexpr uint32_t kOpen = uint32_t{1} << 31;
 // claims too, closes the gate when none are left, and waits for those who joined. A worker that the machine didn't
 // schedule in time is therefore never waited for: a busy neighbour costs its share, not the whole call.
 struct ThreadPool::State {
+  /// Chunks that one thread begins with, and others take over once their own are done.
+  struct alignas(64) Part {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
   alignas(64) std::atomic<uint32_t> generation{0};  ///< raised with each call: what sleeping workers watch
   alignas(64) std::atomic<uint32_t> gate{0};
-  alignas(64) std::atomic<int64_t> next_chunk{0};
   alignas(64) std::atomic<uint32_t> n_left{0};  ///< workers that joined and are done
   std::atomic<bool> stopping{false};
-  int64_t n_chunks = 0;
+  std::vector<Part> parts;  ///< one a thread
   Trampoline call = nullptr;
   const void* work = nullptr;
   bool is_metered = false;
@@ -54,13 +59,27 @@ struct ThreadPool::State {
     busy_ns.fetch_add(std::chrono::nanoseconds(Profile::Clock::now() - started).count(), std::memory_order_relaxed);
   }
 
+  /// What a thread worked on in one call is in its cache for the next one: it begins with the same part.
   void claim_all(int thread) {
-    const int64_t n_claims = kClaimsOfRest * (static_cast<int64_t>(workers.size()) + 1);
-    for (int64_t first = next_chunk.load(std::memory_order_relaxed); first < n_chunks;) {
-      const int64_t last = first + std::max<int64_t>(1, (n_chunks - first) / n_claims);
-      if (!next_chunk.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
+    const auto n_parts = static_cast<int>(parts.size());
+    for (int i = 0; i < n_parts; ++i) claim_part(parts[static_cast<size_t>((thread + i) % n_parts)], thread);
+  }
+
+  void claim_part(Part& part, int thread) {
+    for (int64_t first = part.next.load(std::memory_order_relaxed); first < part.end;) {
+      const int64_t last = first + std::max<int64_t>(1, (part.end - first) / kClaimsOfRest);
+      if (!part.next.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
       for (int64_t chunk = first; chunk < last; ++chunk) call(work, chunk, thread);
-      first = next_chunk.load(std::memory_order_relaxed);
+      first = part.next.load(std::memory_order_relaxed);
+    }
+  }
+
+  void share_out(int64_t n_chunks) {
+    const auto n_parts = static_cast<int64_t>(parts.size());
+    for (int64_t i = 0; i < n_parts; ++i) {
+      Part& part = parts[static_cast<size_t>(i)];
+      part.next.store(n_chunks * i / n_parts, std::memory_order_relaxed);
+      part.end = n_chunks * (i + 1) / n_parts;
     }
   }
 
@@ -111,6 +130,7 @@ ThreadPool::ThreadPool(int n_threads) : n_threads_(1), state_(std::make_unique<S
   } catch (const std::system_error& error) {
     log().warn("threads: expected {}, could start {}: {}", n_threads, n_threads_, error.what());
   }
+  state_->parts = std::vector<State::Part>(static_cast<size_t>(n_threads_));
 }
 
 ThreadPool::~ThreadPool() {
@@ -131,10 +151,9 @@ void ThreadPool::run_chunks(int64_t n_chunks, Trampoline call, const void* work)
     return;
   }
   CHECK(state_->gate.load(std::memory_order_relaxed) == 0, "a pool runs one call at a time");
-  state_->n_chunks = n_chunks;
+  state_->share_out(n_chunks);
   state_->call = call;
   state_->work = work;
-  state_->next_chunk.store(0, std::memory_order_relaxed);
   state_->n_left.store(0, std::memory_order_relaxed);
   state_->gate.store(kOpen, std::memory_order_release);
   state_->wake_workers();

@@ -27,8 +27,9 @@ class ThreadPool {
   void set_profile(Profile* profile) { profile_ = profile; }
   Profile* profile() const { return profile_; }
 
-  /// Calls work(chunk, thread) once for each chunk in [0, n_chunks), chunks claimed in ascending order by whichever
-  /// thread is free; thread is in [0, n_threads). Returns when all are done. `work` must not throw.
+  /// Calls work(chunk, thread) once for each chunk in [0, n_chunks); thread is in [0, n_threads). Each thread begins
+  /// with its part of them, the same whenever there are as many, and then takes over what others haven't begun. Returns
+  /// when all are done. `work` must not throw.
   template <class Work>
   void run(int64_t n_chunks, const Work& work) {
     run_erased(

@@ -41,7 +41,8 @@ struct ProductArgs {
   int64_t row_bytes;
   int64_t n_rows;        ///< weight rows in the range
   int64_t k;             ///< weights a row
-  const ActBlock* acts;  ///< [ceil(k / 256)][m] for block formats
+  const ActBlock* acts;  ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
+  int64_t acts_stride;
   const float* x;        ///< [m] rows of x_stride floats for float formats
   int64_t x_stride;
   int64_t m;   ///< activation rows

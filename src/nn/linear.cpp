@@ -7,12 +7,14 @@
 namespace ferrox {
 namespace {
 
-/// A range of one job's weight rows.
+/// A range of one job's weight rows, and of its activation rows.
 struct Chunk {
   const LinearJob* job;
-  const ActBlock* blocks;
+  const ActBlock* blocks;  ///< of all activation rows
   int64_t first_row;
   int64_t n_rows;
+  int64_t first_act;
+  int64_t n_acts;
 };
 
 /// Chunks a job is cut into for each thread: enough to even out threads that are slowed by neighbours, few enough that
@@ -21,30 +23,55 @@ constexpr int64_t kChunksPerThread = 4;
 /// Weight rows of a product tile; chunks are multiples of it.
 constexpr int64_t kTileRows = 32;
 
-void add_chunks(const Compute& compute, const LinearJob& job, std::vector<Chunk>& chunks) {
-  if (job.input->n_rows() == 0) return;
+/// Activation rows from which on it costs next to nothing that each thread unpacks the weights for its own ones. Then
+/// what a thread computes of a row stays in its cache for whatever comes next.
+constexpr int64_t kActsPerThread = 128;
+/// What every micro-kernel's number of activation rows divides.
+constexpr int64_t kActsGranule = 12;
+
+void add_chunks(const Compute& compute, const LinearJob& job, int64_t first_act, int64_t n_acts, int64_t n_wanted,
+                std::vector<Chunk>& chunks) {
   const ActBlock* blocks = job.input->blocks(job.linear->kernels->act_kind, compute);
   const int64_t n_tiles = (job.linear->n_out + kTileRows - 1) / kTileRows;
-  const int64_t n_wanted = kChunksPerThread * compute.pool.n_threads();
   const int64_t rows = std::max<int64_t>(1, (n_tiles + n_wanted - 1) / n_wanted) * kTileRows;
   for (int64_t row = 0; row < job.linear->n_out; row += rows) {
-    chunks.push_back({&job, blocks, row, std::min(rows, job.linear->n_out - row)});
+    chunks.push_back({&job, blocks, row, std::min(rows, job.linear->n_out - row), first_act, n_acts});
   }
+}
+
+/// Many activation rows are divided among threads, as all other work on rows is; else weight rows are.
+std::vector<Chunk> divide(const Compute& compute, std::span<const LinearJob> jobs) {
+  const int64_t n_threads = compute.pool.n_threads();
+  int64_t most_acts = 0;
+  for (const LinearJob& job : jobs) most_acts = std::max(most_acts, job.input->n_rows());
+  const int64_t n_parts = most_acts >= n_threads * kActsPerThread ? n_threads : 1;
+  std::vector<Chunk> chunks;
+  for (int64_t part = 0; part < n_parts; ++part) {
+    for (const LinearJob& job : jobs) {
+      const int64_t n = job.input->n_rows();
+      const auto start = [&](int64_t i) { return i == n_parts ? n : n * i / n_parts / kActsGranule * kActsGranule; };
+      if (start(part) == start(part + 1)) continue;
+      add_chunks(compute, job, start(part), start(part + 1) - start(part), kChunksPerThread * n_threads / n_parts,
+                 chunks);
+    }
+  }
+  return chunks;
 }
 
 void run_chunk(const Compute& compute, const Chunk& chunk, int thread) {
   const Linear& linear = *chunk.job->linear;
   const Activations& input = *chunk.job->input;
-  ProductArgs args;
+  ProductArgs args{};
   args.weights = linear.weights + chunk.first_row * linear.row_bytes;
   args.row_bytes = linear.row_bytes;
   args.n_rows = chunk.n_rows;
   args.k = linear.n_in;
-  args.acts = chunk.blocks;
-  args.x = input.x();
+  if (chunk.blocks != nullptr) args.acts = chunk.blocks + chunk.first_act;
+  args.acts_stride = input.n_rows();
+  args.x = input.x() + chunk.first_act * input.stride();
   args.x_stride = input.stride();
-  args.m = input.n_rows();
-  args.out = chunk.job->out + chunk.first_row;
+  args.m = chunk.n_acts;
+  args.out = chunk.job->out + chunk.first_act * chunk.job->out_stride + chunk.first_row;
   args.out_stride = chunk.job->out_stride;
   args.scratch = compute.product_scratch + thread * compute.product_scratch_stride;
   linear.kernels->product(args);
@@ -82,8 +109,7 @@ const ActBlock* Activations::blocks(ActKind kind, const Compute& compute) {
 }
 
 void run_linear(const Compute& compute, std::span<const LinearJob> jobs) {
-  std::vector<Chunk> chunks;
-  for (const LinearJob& job : jobs) add_chunks(compute, job, chunks);
+  const std::vector<Chunk> chunks = divide(compute, jobs);
   if (Profile* profile = compute.pool.profile()) {
     for (const LinearJob& job : jobs) add_work(profile, work_of(job));
   }

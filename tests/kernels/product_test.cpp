@@ -126,19 +126,20 @@ std::vector<float> run_product(const KernelTable& table, const Case& c, int64_t 
   const int64_t x_stride = c.k + 5;
   const int64_t out_stride = n + 3;
   const Guarded<std::byte> weights({c.weights.begin(), c.weights.begin() + n * c.row_bytes});
-  const Guarded<ActBlock> acts(static_cast<size_t>(n_blocks * m));
+  const int64_t acts_stride = m > 4 ? m + 3 : m;  // part of the rows there are
+  const Guarded<ActBlock> acts(static_cast<size_t>((n_blocks - 1) * acts_stride + m));
   const Guarded<float> x(static_cast<size_t>((m - 1) * x_stride + c.k));
   for (int64_t i = 0; i < m; ++i) {
     std::copy_n(c.x.data() + i * c.k, c.k, x.data() + i * x_stride);
     for (int64_t b = 0; b < n_blocks; ++b)
-      acts.data()[b * m + i] = c.acts[static_cast<size_t>(i)][static_cast<size_t>(b)];
+      acts.data()[b * acts_stride + i] = c.acts[static_cast<size_t>(i)][static_cast<size_t>(b)];
   }
   const Guarded<float> out(static_cast<size_t>((m - 1) * out_stride + n));
   std::fill_n(out.data(), (m - 1) * out_stride + n, kUntouched);
   const Guarded<float> scratch(static_cast<size_t>(product_scratch_floats(m)));
   find_format_kernels(table, c.dtype)
-      ->product({weights.data(), c.row_bytes, n, c.k, acts.data(), x.data(), x_stride, m, out.data(), out_stride,
-                 scratch.data()});
+      ->product({weights.data(), c.row_bytes, n, c.k, acts.data(), acts_stride, x.data(), x_stride, m, out.data(),
+                 out_stride, scratch.data()});
   std::vector<float> packed;
   for (int64_t i = 0; i < m; ++i) {
     packed.insert(packed.end(), out.data() + i * out_stride, out.data() + i * out_stride + n);

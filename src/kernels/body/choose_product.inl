@@ -32,7 +32,7 @@ inline bool is_product_of_few(const ProductArgs& args) {
 template <class Format>
 void product(const ProductArgs& args) {
 #ifdef FERROX_ISA_STREAM
-  if (is_product_of_few<Format>(args)) return;
+  if (args.acts_stride == args.m && is_product_of_few<Format>(args)) return;
 #endif
   if (args.m >= kManyRows) {
     constexpr int kTiles = kProductTiles * 2 / kManyPanels;

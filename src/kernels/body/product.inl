@@ -24,7 +24,7 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
     if (k < kKBlock) return multiply_float_end<kRows, kPanels>(panels, x, args.x_stride, k, tile);
     multiply_float<kRows, kPanels>(panels, x, args.x_stride, tile);
   } else {
-    const ActBlock* acts = args.acts + k_block * args.m + m0;
+    const ActBlock* acts = args.acts + k_block * args.acts_stride + m0;
     multiply_codes<Shape, kRows, kPanels>(panels, acts, k, next.share, tile);
   }
 }
