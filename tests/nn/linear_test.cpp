@@ -57,6 +57,23 @@ TEST(Linear, RowsAndThreadsDontChangeBits) {
   }
 }
 
+TEST(Linear, ManyRowsAreDividedAmongThreadsWithTheSameBits) {
+  constexpr int64_t kRows = 397;
+  const std::vector<float> x = testing::random_floats(kRows * 320, 1.0f, 3);
+  const std::vector<float> bias = testing::random_floats(70, 5.0f, 2);
+  for (const DType dtype : {DType::kQ5_0, DType::kF16}) {
+    ComputeFixture one_thread(1, kRows);
+    Linear linear = one_thread.linear(dtype, 320, 70, 1);
+    linear.scale = 3.0f;
+    linear.bias = bias;
+    const std::vector<float> whole = run(one_thread, linear, x, kRows);
+    for (const int n_threads : {2, 3}) EXPECT_EQ(run(ComputeFixture(n_threads, kRows), linear, x, kRows), whole);
+    const std::vector<float> last(x.end() - 320, x.end());
+    const std::vector<float> out = run(one_thread, linear, last, 1);
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), whole.end() - 70));
+  }
+}
+
 /// One input, three jobs of three formats: each sees the form of the activations that its format wants.
 TEST(Linear, JobsOfOneSectionDontDisturbEachOther) {
   ComputeFixture fixture(3);
