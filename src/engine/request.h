@@ -86,7 +86,7 @@ struct Usage {
   double queue_ms = 0;
   double prefill_ms = 0;
   double decode_ms = 0;
-  std::optional<double> time_to_first_token_ms;  ///< from arrival
+  std::optional<double> time_to_first_token_ms;  ///< from submission
 };
 
 /// The last event of a request that ran. `text` is what was still held back.
