@@ -1,5 +1,6 @@
 // Does a folder stay whole when its writer is killed at any moment? A child writes, dies, and the folder is looked
 // through.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,6 +8,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 #include "support/file_bytes.h"
 #include "support/temp_folder.h"
@@ -44,8 +46,8 @@ struct TestSession {
   testing::Parts parts{layout(), 3, page.key};
 };
 
-/// Writes and rewrites until it is killed.
-[[noreturn]] void write_forever(const std::filesystem::path& folder, uint32_t seed) {
+/// Writes and rewrites until it is killed; a byte into `told` says that the first pages are written.
+[[noreturn]] void write_forever(const std::filesystem::path& folder, uint32_t seed, int told) {
   std::minstd_rand random(seed);
   const auto tiers = open_tiers(folder);
   const auto sessions = std::move(*SessionStore::open(layout(), folder / "sessions", kBudget));
@@ -56,6 +58,9 @@ struct TestSession {
     const SessionSource source{{0, 0}, session.parts.sources()[0].pieces};
     const auto over = list.empty() ? std::nullopt : std::optional(list.front().id);
     (void)sessions->save(session.tokens, 1, std::span(&source, 1), over);
+    if (told < 0) continue;
+    tiers->flush();
+    (void)!::write(std::exchange(told, -1), "w", 1);
   }
 }
 
@@ -95,13 +100,19 @@ TEST(TierKill, AKilledWriterLeavesWholeFiles) {
   int n_half_written = 0;
   uint64_t n_good = 0;
   for (int i = 0; i < n_kills; ++i) {
+    int told[2];
+    ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
-    if (child == 0) write_forever(folder.path(), static_cast<uint32_t>(i + 1));
+    if (child == 0) write_forever(folder.path(), static_cast<uint32_t>(i + 1), told[1]);
+    ::close(told[1]);
+    char byte;
+    if (i % 4 != 0) ASSERT_EQ(::read(told[0], &byte, 1), 1);  // the others may be killed while they open the folder
     ::usleep(static_cast<useconds_t>(500 + random() % 8'000));
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ::close(told[0]);
     ASSERT_TRUE(WIFSIGNALED(status));
     n_half_written += !testing::files_in(folder.path(), "tmp1").empty() ? 1 : 0;
     ASSERT_NO_FATAL_FAILURE(expect_whole(folder.path(), n_good)) << "kill " << i;
