@@ -70,6 +70,7 @@ class ServerProcess:
 
     def holds(self):
         """What must return to where it was: pages and requests; threads, descriptors and resident KiB of the process."""
+        n_descriptors = len(os.listdir(f"/proc/{self.pid}/fd"))  # before the question takes one of its own
         m = self.metrics()
         status = open(f"/proc/{self.pid}/status").read()
         return {
@@ -77,7 +78,7 @@ class ServerProcess:
             "waiting": int(m["ferrox_num_requests_waiting"] + m["ferrox_num_requests_parked"]),
             "pages": int(m["ferrox_kv_pages_used"]),
             "threads": int(re.search(r"Threads:\s+(\d+)", status).group(1)),
-            "descriptors": len(os.listdir(f"/proc/{self.pid}/fd")),
+            "descriptors": n_descriptors,
             "rss_kib": int(re.search(r"VmRSS:\s+(\d+)", status).group(1)),
         }
 
