@@ -43,7 +43,7 @@ struct ProductArgs {
   int64_t k;             ///< weights a row
   const ActBlock* acts;  ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
   int64_t acts_stride;
-  const float* x;        ///< [m] rows of x_stride floats for float formats
+  const float* x;  ///< [m] rows of x_stride floats for float formats
   int64_t x_stride;
   int64_t m;   ///< activation rows
   float* out;  ///< out[row * out_stride + n], n in [0, n_rows)
