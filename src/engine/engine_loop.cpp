@@ -8,6 +8,15 @@
 #include "kv/prefix_pins.h"
 
 namespace ferrox {
+namespace {
+
+/// Who chooses its next token, and by what.
+struct Chooser {
+  RunningRequest* request;
+  std::span<float> logits;
+};
+
+}  // namespace
 
 EngineLoop::EngineLoop(Model& model, LoopVocabulary vocabulary, std::unique_ptr<KvMemory> kv,
                        const EngineLoopOptions& options, std::unique_ptr<PrefixArchive> archive)
@@ -188,6 +197,7 @@ std::vector<RequestId> EngineLoop::ids_of(const std::vector<StepPart>& parts) co
 
 void EngineLoop::take_results(const std::vector<StepPart>& parts) {
   const TimePoint now = Clock::now();
+  std::vector<Chooser> choosers;
   size_t n_logit_rows = 0;
   for (const StepPart& part : parts) {
     RunningRequest& request = running_[static_cast<size_t>(part.sequence)];
@@ -200,15 +210,21 @@ void EngineLoop::take_results(const std::vector<StepPart>& parts) {
       archive_->keep(request.space(), request.tokens());
     }
     fork_choices(request, batch_.logits(row), now);
-    request.take_logits(batch_.logits(row), now);
+    choosers.push_back({&request, batch_.logits(row)});
   }
+  threads_.run(static_cast<int64_t>(choosers.size()), [&](int64_t i, int) {
+    const Chooser& chooser = choosers[static_cast<size_t>(i)];
+    chooser.request->choose(chooser.logits);
+  });
+  for (const Chooser& chooser : choosers) chooser.request->take_choice(now);
 }
 
 /// Choices that waited for this prompt go on from its last logits, each from a copy.
 void EngineLoop::fork_choices(RunningRequest& request, std::span<const float> logits, TimePoint now) {
   for (auto& fork : request.fork_choices()) {
     std::vector<float> own(logits.begin(), logits.end());
-    fork->take_logits(own, now);
+    fork->choose(own);
+    fork->take_choice(now);
     running_.start(std::move(fork));
   }
 }

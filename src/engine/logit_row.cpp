@@ -4,16 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/block_max.h"
+
 namespace ferrox {
 namespace {
-
-constexpr size_t kScanBlock = 64;  // floats reduced at once, so that the loop becomes vectors
-
-float block_max(const float* values, size_t n) {
-  float max = -std::numeric_limits<float>::infinity();
-  for (size_t i = 0; i < n; ++i) max = values[i] > max ? values[i] : max;
-  return max;
-}
 
 double log_sum_exp(std::span<const float> logits, float max) {
   double sum = 0.0;

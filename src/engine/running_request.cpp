@@ -115,11 +115,11 @@ void RunningRequest::rows_done(TimePoint now) {
   if (is_loaded_) history_.prompt_done = now;
 }
 
-bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
-  Result<TokenLoop::Outcome> outcome = accepted_.loop.take_logits(logits);
+void RunningRequest::take_choice(TimePoint now) {
+  Result<TokenLoop::Outcome> outcome = accepted_.loop.take_choice();
   if (!outcome) {
     error_ = outcome.error();
-    return true;
+    return;
   }
   if (outcome->token) {
     if (!history_.first_token) history_.first_token = now;
@@ -128,7 +128,6 @@ bool RunningRequest::take_logits(std::span<float> logits, TimePoint now) {
     accepted_.sink(std::move(*outcome->token));
   }
   finished_ = std::move(outcome->finished);
-  return finished_.has_value();
 }
 
 std::vector<std::unique_ptr<RunningRequest>> RunningRequest::fork_choices() {

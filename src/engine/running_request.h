@@ -65,8 +65,11 @@ class RunningRequest {
   /// The rows that were begun were given up: what it holds is no good to anybody. It must be cancelled next.
   void lose_rows() { accepted_.prefix.is_on = false; }
 
-  /// The logits of the last token. Sends its token; gives true when the answer is over, and then finish() must follow.
-  bool take_logits(std::span<float> logits, TimePoint now);
+  /// Chooses the next token by the logits of the last one, which it changes. Requests may do so side by side.
+  void choose(std::span<float> logits) { accepted_.loop.choose(logits); }
+
+  /// Sends the token that was chosen, or finds the answer over: then finish() must follow.
+  void take_choice(TimePoint now);
 
   /// The other choices, once the prompt is done: each a request of its own whose next logits are this one's.
   std::vector<std::unique_ptr<RunningRequest>> fork_choices();

@@ -36,11 +36,11 @@ Result<SamplerChain::Choice> SamplerChain::sample(std::span<float> logits, std::
                                                   int64_t n_generated) {
   const bool wants_model_logprobs = params_.n_logprobs >= 0 && !params_.post_sampling_logprobs;
   if (wants_model_logprobs) model_row_.assign(logits.begin(), logits.end());
-  apply_processors(logits, n_generated);
+  const bool changed = apply_processors(logits, n_generated);
   Candidates candidates =
       params_.allowed_tokens.empty() ? Candidates(logits) : Candidates(logits, params_.allowed_tokens);
-  const bool none_left =
-      candidates.dense() ? logits[static_cast<size_t>(argmax(logits))] == kImpossible : candidates.list().empty();
+  const bool none_left = candidates.dense() ? changed && logits[static_cast<size_t>(argmax(logits))] == kImpossible
+                                            : candidates.list().empty();
   if (none_left) return make_error(ErrorCode::kInvalidArgument, "sampling: bias and bans leave no token to choose");
   TokenRng rng(params_.seed, n_generated);
   Choice choice = choose(candidates, tokens, rng);
@@ -48,10 +48,13 @@ Result<SamplerChain::Choice> SamplerChain::sample(std::span<float> logits, std::
   return choice;
 }
 
-void SamplerChain::apply_processors(std::span<float> logits, int64_t n_generated) const {
+bool SamplerChain::apply_processors(std::span<float> logits, int64_t n_generated) const {
   for (const auto& [id, bias] : params_.logit_bias) logits[static_cast<size_t>(id)] += bias;
-  if (n_generated >= params_.min_tokens) return;
-  for (const int32_t id : end_tokens_) logits[static_cast<size_t>(id)] = kImpossible;
+  const bool may_end = n_generated >= params_.min_tokens;
+  if (!may_end) {
+    for (const int32_t id : end_tokens_) logits[static_cast<size_t>(id)] = kImpossible;
+  }
+  return !may_end || !params_.logit_bias.empty();
 }
 
 SamplerChain::Choice SamplerChain::choose(Candidates& candidates, std::span<const int32_t> tokens, TokenRng& rng) {

@@ -37,12 +37,12 @@ class SamplerChain {
   /// Tells the chain of one more token of prompt or answer: the last of `tokens`.
   void accept(std::span<const int32_t> tokens);
 
-  /// Chooses from one row, which it changes. `tokens`: prompt ++ answer so far, of which n_generated are the answer.
-  /// Errors: bans that leave no token.
+  /// Chooses from one row, which it changes; some of its logits is finite, none NaN or +infinity. `tokens`: prompt ++
+  /// answer so far, of which n_generated are the answer. Errors: bans that leave no token.
   Result<Choice> sample(std::span<float> logits, std::span<const int32_t> tokens, int64_t n_generated);
 
  private:
-  void apply_processors(std::span<float> logits, int64_t n_generated) const;
+  bool apply_processors(std::span<float> logits, int64_t n_generated) const;  ///< whether there were any
   void apply(SamplerKind kind, Candidates& candidates, std::span<const int32_t> tokens, TokenRng& rng) const;
   void apply_order(Candidates& candidates, std::span<const int32_t> tokens, TokenRng& rng) const;
   Choice choose(Candidates& candidates, std::span<const int32_t> tokens, TokenRng& rng);

@@ -1,7 +1,9 @@
 #include "engine/token_loop.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/check.h"
 #include "engine/sampling_check.h"
 #include "text/utf8.h"
 
@@ -63,10 +65,19 @@ void TokenLoop::append(int32_t id) {
   chain_.accept(tokens_);
 }
 
-Result<TokenLoop::Outcome> TokenLoop::take_logits(std::span<float> logits) {
-  if (n_generated() >= max_tokens_) return Outcome{{}, finish(FinishReason::kLength)};
+Result<SamplerChain::Choice> TokenLoop::chosen_by(std::span<float> logits) {
   if (!has_usable_logits(logits)) return make_error(ErrorCode::kCorrupt, "model gave no finite logits");
-  TRY_ASSIGN(const SamplerChain::Choice choice, chain_.sample(logits, tokens_, n_generated()));
+  return chain_.sample(logits, tokens_, n_generated());
+}
+
+void TokenLoop::choose(std::span<float> logits) {
+  if (n_generated() < max_tokens_) choice_ = chosen_by(logits);
+}
+
+Result<TokenLoop::Outcome> TokenLoop::take_choice() {
+  if (n_generated() >= max_tokens_) return Outcome{{}, finish(FinishReason::kLength)};
+  CHECK(choice_, "a choice was made");
+  TRY_ASSIGN(const SamplerChain::Choice choice, *std::exchange(choice_, std::nullopt));
   if (auto finished = ends_before_append(choice.id)) return Outcome{{}, std::move(finished)};
   return append_and_emit(choice);
 }

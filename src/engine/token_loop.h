@@ -43,9 +43,13 @@ class TokenLoop {
   /// string that is empty or not UTF-8. `vocabulary` must outlive the loop.
   static Result<TokenLoop> create(GenerationRequest request, int64_t max_tokens, const LoopVocabulary& vocabulary);
 
-  /// Takes the logits of the last token, [n_vocab], and changes them. Errors end the request: logits that aren't
-  /// finite, bans that leave no token.
-  Result<Outcome> take_logits(std::span<float> logits);
+  /// Chooses the next token by the logits of the last one, [n_vocab], which it changes. Loops may do so side by side.
+  void choose(std::span<float> logits);
+
+  /// Goes on with what choose() chose. Errors end the request: logits that aren't finite, bans that leave no token.
+  Result<Outcome> take_choice();
+
+  Result<Outcome> take_logits(std::span<float> logits) { return choose(logits), take_choice(); }
 
   /// The answer ends because nobody waits for it any more.
   Finished cancel();
@@ -58,6 +62,7 @@ class TokenLoop {
   using IdStop = std::pair<int32_t, std::string>;
 
   TokenLoop(GenerationRequest request, int64_t max_tokens, const LoopVocabulary& vocabulary);
+  Result<SamplerChain::Choice> chosen_by(std::span<float> logits);
   void append(int32_t id);
   std::optional<Finished> ends_before_append(int32_t id);
   Outcome append_and_emit(const SamplerChain::Choice& choice);
@@ -73,6 +78,7 @@ class TokenLoop {
   bool ignore_eos_;
   bool include_stop_;
   SamplerChain chain_;
+  std::optional<Result<SamplerChain::Choice>> choice_;  ///< from choose() to take_choice()
   Utf8Assembler assembler_;
   StopMatcher matcher_;
 };

@@ -99,6 +99,8 @@ Result<void> PagedStore::map_memory(uint64_t map_bytes) {
   if (memory == MAP_FAILED) {
     return make_error(ErrorCode::kMemoryBudget, "KV cache: can't map {}: {}", format_bytes(map_bytes), strerror(errno));
   }
+  // A prefix cache grows into new memory; faulted in by 4 KiB that costs 2.5 % of a load with nothing shared.
+  madvise(memory, map_bytes, MADV_HUGEPAGE);  // refused: it stays as it is
   memory_ = static_cast<std::byte*>(memory);
   map_bytes_ = map_bytes;
   return {};

@@ -2,21 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/check.h"
+#include "engine/block_max.h"
 
 namespace ferrox {
-namespace {
-
-constexpr size_t kScanBlock = 64;  // floats whose maximum is compared at once: four vectors of AVX-512
-
-float block_max(const float* values, size_t n) {
-  float max = kImpossible;
-  for (size_t i = 0; i < n; ++i) max = values[i] > max ? values[i] : max;
-  return max;
-}
-
-}  // namespace
 
 Candidates::Candidates(std::span<float> logits, std::span<const int32_t> ids) : logits_(logits), dense_(false) {
   list_.reserve(ids.size());
@@ -44,28 +35,30 @@ void Candidates::keep_top(int64_t k) {
   truncate(n_kept);
 }
 
-// One pass: a heap of the best k so far with the worst of them on top. Blocks whose maximum can't beat it are skipped;
-// ids ascend, so an equal logit later in the row never displaces one that is held.
+// k blocks of the row have a maximum of at least the k-th highest maximum, so what is below that isn't among the k best.
 void Candidates::keep_top_of_row(size_t k) {
-  list_.reserve(k + 1);
-  float bar = kImpossible;
+  std::vector<float> maxima;
   for (size_t begin = 0; begin < logits_.size(); begin += kScanBlock) {
-    const size_t n = std::min(kScanBlock, logits_.size() - begin);
-    if (!(block_max(logits_.data() + begin, n) > bar)) continue;
-    for (size_t id = begin; id < begin + n; ++id) {
-      if (!(logits_[id] > bar)) continue;
-      list_.push_back({static_cast<int32_t>(id), logits_[id], 0.0f});
-      std::push_heap(list_.begin(), list_.end(), ranks_before);
-      if (list_.size() <= k) continue;
-      std::pop_heap(list_.begin(), list_.end(), ranks_before);
-      list_.pop_back();
-      bar = list_.front().logit;
-    }
-    if (list_.size() == k) bar = list_.front().logit;
+    maxima.push_back(block_max(logits_.data() + begin, std::min(kScanBlock, logits_.size() - begin)));
   }
-  std::sort_heap(list_.begin(), list_.end(), ranks_before);
+  float bar = kImpossible;
+  if (k <= maxima.size()) {
+    std::vector<float> ranked = maxima;
+    const auto kth = ranked.begin() + static_cast<ptrdiff_t>(k - 1);
+    std::nth_element(ranked.begin(), kth, ranked.end(), std::greater<>());
+    bar = *kth;
+  }
+  for (size_t block = 0; block < maxima.size(); ++block) {
+    if (maxima[block] < bar) continue;
+    const size_t begin = block * kScanBlock;
+    for (size_t id = begin; id < std::min(begin + kScanBlock, logits_.size()); ++id) {
+      if (logits_[id] < bar || logits_[id] == kImpossible) continue;
+      list_.push_back({static_cast<int32_t>(id), logits_[id], 0.0f});
+    }
+  }
   dense_ = false;
-  n_sorted_ = list_.size();
+  sort_prefix(k);
+  truncate(k);
 }
 
 void Candidates::sort_prefix(size_t n) {
