@@ -59,29 +59,83 @@ struct DwordScales {
   I subs;
 };
 
-inline DwordScales row_scales(q6_K, const uint8_t* block) {
-  const I subs = _mm512_cvtepi8_epi32(load_bytes_16(block + 192));
+/// Of sixteen sub-blocks of 16 weights.
+inline DwordScales sixteen_scales(__m128i bytes) {
   const I each_four = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
   DwordScales scales;
+  scales.subs = _mm512_cvtepi8_epi32(bytes);
   for (int i = 0; i < 4; ++i) {
-    scales.quarter[i] = _mm512_permutexvar_epi32(add_i(each_four, set1_i(4 * i)), subs);
+    scales.quarter[i] = _mm512_permutexvar_epi32(add_i(each_four, set1_i(4 * i)), scales.subs);
   }
-  scales.subs = subs;
   return scales;
 }
 
+/// Of eight sub-blocks of 32 weights: the lower half of `subs`, whose upper half is zero.
+inline DwordScales eight_scales(I subs) {
+  const I each_eight = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+  DwordScales scales;
+  scales.subs = subs;
+  for (int i = 0; i < 4; ++i) {
+    scales.quarter[i] = _mm512_permutexvar_epi32(add_i(each_eight, set1_i(2 * i)), subs);
+  }
+  return scales;
+}
+
+/// Eight bytes' nibbles, the low one first.
+inline __m128i nibble_bytes(uint64_t packed) {
+  const __m128i nibbles = _mm_set1_epi8(15);
+  const __m128i low = _mm_cvtsi64_si128(static_cast<long long>(packed));
+  return _mm_unpacklo_epi8(_mm_and_si128(low, nibbles), _mm_and_si128(_mm_srli_epi16(low, 4), nibbles));
+}
+
+/// 2 * scale + 1, as the grid formats have them.
+inline __m128i odd_scales(__m128i scales) { return _mm_add_epi8(_mm_add_epi8(scales, scales), _mm_set1_epi8(1)); }
+inline I odd_scales(__m256i scales) {
+  return _mm512_zextsi256_si512(_mm256_add_epi32(_mm256_add_epi32(scales, scales), _mm256_set1_epi32(1)));
+}
+
+inline DwordScales row_scales(q6_K, const uint8_t* block) { return sixteen_scales(load_bytes_16(block + 192)); }
+inline DwordScales row_scales(q2_K, const uint8_t* block) {
+  return sixteen_scales(_mm_and_si128(load_bytes_16(block), _mm_set1_epi8(15)));
+}
+inline DwordScales row_scales(q3_K, const uint8_t* block) {
+  const uint64_t packed = load_u64(block + 96);
+  const uint64_t each_four = 0x0f0f0f0f0f0f0f0f;
+  const uint32_t upper = load_u32(block + 104);  // bit pair i / 4 of byte i % 4 belongs to scale i
+  const auto pair = [&](int i) { return static_cast<int>((upper >> 2 * i & 0x03030303u) << 4); };
+  const __m128i low =
+      _mm_set_epi64x(static_cast<long long>(packed >> 4 & each_four), static_cast<long long>(packed & each_four));
+  const __m128i six = _mm_or_si128(low, _mm_set_epi32(pair(3), pair(2), pair(1), pair(0)));
+  return sixteen_scales(_mm_sub_epi8(six, _mm_set1_epi8(32)));
+}
+inline DwordScales row_scales(iq2_xs, const uint8_t* block) {
+  return sixteen_scales(odd_scales(nibble_bytes(load_u64(block + 66))));
+}
+inline DwordScales row_scales(iq2_s, const uint8_t* block) {
+  return sixteen_scales(odd_scales(nibble_bytes(load_u64(block + 74))));
+}
+inline DwordScales row_scales(iq3_s, const uint8_t* block) {
+  return eight_scales(odd_scales(_mm256_cvtepu8_epi32(nibble_bytes(load_u32(block + 106)))));
+}
+inline DwordScales row_scales(iq2_xxs, const uint8_t* block) {
+  return eight_scales(odd_scales(_mm512_cvtepi64_epi32(_mm512_srli_epi64(load_bytes_64(block + 2), 60))));
+}
+inline DwordScales row_scales(iq3_xxs, const uint8_t* block) {
+  return eight_scales(odd_scales(_mm256_srli_epi32(load_bytes_32(block + 66), 28)));
+}
+inline DwordScales row_scales(iq1_s, const uint8_t* block) {
+  const __m256i words = _mm256_cvtepu16_epi32(load_bytes_16(block + 34));
+  return eight_scales(odd_scales(_mm256_and_si256(_mm256_srli_epi32(words, 12), _mm256_set1_epi32(7))));
+}
+inline DwordScales row_scales(iq1_m, const uint8_t* block) {
+  const I fields = three_bit_fields(_mm_cvtsi64_si128(static_cast<long long>(load_u64(block + 48))));
+  return sixteen_scales(odd_scales(_mm256_cvtepi16_epi8(_mm512_castsi512_si256(fields))));
+}
 inline DwordScales row_scales(iq4_xs, const uint8_t* block) {
   const uint64_t low = _pdep_u64(load_u32(block + 4), 0x0f0f0f0f0f0f0f0f);
   const uint64_t high = _pdep_u64(load_u16(block + 2), 0x3030303030303030);
   const __m128i bytes = _mm_sub_epi8(_mm_cvtsi64_si128(static_cast<long long>(low | high)), _mm_set1_epi8(32));
-  const I subs = _mm512_maskz_cvtepi8_epi32(0x00ff, bytes);
-  const I each_eight = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
-  DwordScales scales;
-  for (int i = 0; i < 4; ++i) {
-    scales.quarter[i] = _mm512_permutexvar_epi32(add_i(each_eight, set1_i(2 * i)), subs);
-  }
-  scales.subs = subs;
-  return scales;
+  return eight_scales(_mm512_maskz_cvtepi8_epi32(0x00ff, bytes));
 }
 
 /// Products times their scales. `zeros`: what the codes' zero adds to each sub-block's sum, before its scale.
@@ -91,20 +145,81 @@ inline I multiply_dwords(const I* sums, const DwordScales& scales, I zeros) {
   return _mm512_sub_epi32(add_i(low, high), mul_i(zeros, scales.subs));
 }
 
-inline I keep_sums(q6_K, const I* sums, const DwordScales& scales, const ActBlock& act) {
-  static_assert(q6_K::kZero == 32);
-  return multiply_dwords(sums, scales, shift_left<5>(_mm512_cvtepi16_epi32(load_bytes_32(act.sum16))));
+/// The sums of an activation row's sub-blocks, a dword each.
+template <class Format>
+inline I activation_sums(const ActBlock& act) {
+  if constexpr (Format::kSub == 16) return _mm512_cvtepi16_epi32(load_bytes_32(act.sum16));
+  return _mm512_zextsi256_si512(_mm256_cvtepi16_epi32(load_bytes_16(act.sum32)));
 }
-inline I keep_sums(iq4_xs, const I* sums, const DwordScales& scales, const ActBlock& act) {
-  static_assert(iq4_xs::kZero == 128);
-  return multiply_dwords(sums, scales,
-                         shift_left<7>(_mm512_cvtepi16_epi32(_mm256_castsi128_si256(load_bytes_16(act.sum32)))));
+
+template <class Format>
+inline I keep_sums(Format, const I* sums, const DwordScales& scales, const ActBlock& act) {
+  if constexpr (Format::kZero == 0) {
+    return multiply_dwords(sums, scales, zero_i());
+  } else {
+    constexpr int kShift = __builtin_ctz(Format::kZero);
+    const I q_sums = activation_sums<Format>(act);
+    const bool is_power = Format::kZero == 1 << kShift;
+    return multiply_dwords(sums, scales, is_power ? shift_left<kShift>(q_sums) : mul_i(q_sums, set1_i(Format::kZero)));
+  }
 }
-inline void keep_scales(q6_K, const uint8_t* block, int row, StreamScales<q6_K>& out) {
-  out.d[row] = load_u16(block + 208);
+
+/// Scales of 1.
+struct UnitScales {};
+inline I sub_scales(const DwordScales& scales) { return scales.subs; }
+inline I sub_scales(UnitScales) { return set1_i(1); }
+inline UnitScales row_scales(tq1_0, const uint8_t*) { return {}; }
+inline UnitScales row_scales(tq2_0, const uint8_t*) { return {}; }
+template <class Format>
+inline I keep_sums(Format, const I* sums, UnitScales, const ActBlock& act) {
+  static_assert(Format::kZero == 1);
+  return _mm512_sub_epi32(add_i(add_i(sums[0], sums[1]), add_i(sums[2], sums[3])), activation_sums<Format>(act));
 }
-inline void keep_scales(iq4_xs, const uint8_t* block, int row, StreamScales<iq4_xs>& out) {
-  out.d[row] = load_u16(block);
+
+/// Where a block's d lies.
+template <class Format>
+inline constexpr int kScaleAt = 0;
+template <>
+inline constexpr int kScaleAt<q2_K> = 80;
+template <>
+inline constexpr int kScaleAt<q3_K> = 108;
+template <>
+inline constexpr int kScaleAt<q6_K> = 208;
+template <>
+inline constexpr int kScaleAt<tq1_0> = 52;
+template <>
+inline constexpr int kScaleAt<tq2_0> = 64;
+
+template <class Format>
+inline uint16_t block_scale(Format, const uint8_t* block) {
+  return load_u16(block + kScaleAt<Format>);
+}
+/// The upper nibbles of the four words of scales.
+inline uint16_t block_scale(iq1_m, const uint8_t* block) {
+  return static_cast<uint16_t>(_pext_u64(load_u64(block + 48), 0xf000f000f000f000));
+}
+
+template <class Format>
+inline void keep_scales(Format, const uint8_t* block, int row, StreamScales<Format>& out) {
+  out.d[row] = block_scale(Format{}, block);
+  if constexpr (Format::kHasMin) out.dmin[row] = load_u16(block + kScaleAt<Format> + 2);
+}
+
+/// Format::unpack of a format with block_codes.
+template <class Format>
+inline void unpack_block(const uint8_t* block, uint8_t* codes, IntegerScales& scales) {
+  I quarters[4];
+  block_codes(Format{}, block, quarters);
+  for (int i = 0; i < 4; ++i) store_i(reinterpret_cast<int32_t*>(codes + 64 * i), quarters[i]);
+  const I subs = sub_scales(row_scales(Format{}, block));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales.scale), _mm512_cvtepi32_epi16(subs));
+  const uint16_t d = block_scale(Format{}, block);
+  scales.d = load_f16(reinterpret_cast<const uint8_t*>(&d)) * kScaleFactor<Format>;
+  if constexpr (Format::kHasMin) {
+    scales.dmin = load_f16(block + kScaleAt<Format> + 2);
+    const __m128i mins = _mm_and_si128(_mm_srli_epi16(load_bytes_16(block), 4), _mm_set1_epi8(15));  // Q2_K's
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales.min), _mm256_cvtepu8_epi16(mins));
+  }
 }
 
 struct NoScales {};

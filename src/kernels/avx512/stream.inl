@@ -1,5 +1,8 @@
 // How are rows streamed with AVX-512? The parts that body/stream.inl is put together from.
 #include "kernels/avx512/row_codes.inl"
+
+#include "kernels/avx512/grid_codes.inl"
+
 #include "kernels/avx512/stream_lanes.inl"
 
 #include "kernels/body/stream_sums.inl"

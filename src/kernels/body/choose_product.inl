@@ -5,7 +5,8 @@ namespace {
 #ifdef FERROX_ISA_STREAM
 /// Formats whose weight rows are read in a straight line for few activation rows.
 template <class Format>
-inline constexpr bool kStreams = Format::kScale == ScaleKind::kFloat || kHasUnpackLanes<Format>;
+inline constexpr bool kStreams =
+    Format::kScale == ScaleKind::kFloat || kHasUnpackLanes<Format> || kHasBlockCodes<Format>;
 
 template <class Format, int kRows>
 inline void product_of_few(const ProductArgs& args) {

@@ -218,6 +218,13 @@ inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, Scale
   }
 }
 
+/// Formats that an ISA unpacks a block at a time with vectors of its own.
+template <class Format>
+inline constexpr bool kHasBlockCodes = false;
+/// Format::unpack for them.
+template <class Format>
+inline void unpack_block(const uint8_t* block, uint8_t* codes, IntegerScales& scales);
+
 template <class Format>
 inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel) {
   static_assert(Format::kBlock == kKBlock);
@@ -226,7 +233,12 @@ inline void unpack_panel(const PanelSource& source, Panel<ShapeOf<Format>, Scale
   for (int row = 0; row < source.n_rows; ++row) {
     prefetch_row_share(source, row, Format::kBytes);
     IntegerScales unpacked;
-    Format::unpack(source.rows + row * source.row_bytes, codes[row], unpacked);
+    const uint8_t* block = source.rows + row * source.row_bytes;
+    if constexpr (kHasBlockCodes<Format>) {
+      unpack_block<Format>(block, codes[row], unpacked);
+    } else {
+      Format::unpack(block, codes[row], unpacked);
+    }
     __builtin_memcpy(packed[row], unpacked.scale, 32);
     if constexpr (Format::kHasMin) __builtin_memcpy(packed[row] + 16, unpacked.min, 32);
     panel.d[row] = unpacked.d;

@@ -23,6 +23,13 @@ struct StreamBlock {
   StreamScales<Format> scales;  ///< what the finishing step needs of the weight rows
 };
 
+/// The codes of a block, 64 of them a quarter.
+template <class Format>
+[[gnu::always_inline]] inline void block_codes(Format, const uint8_t* block, I* codes) {
+  unrolled<4>([&]<int kQuarter>()
+                  __attribute__((always_inline)) { codes[kQuarter] = row_codes<kQuarter>(Format{}, block); });
+}
+
 /// Multiplies n_blocks K-blocks of weight row `row` with kRows activation rows. `in_file`: where the blocks lie in the
 /// matrix, if `block` is a copy.
 template <class Format, int kRows>
@@ -31,8 +38,8 @@ inline void stream_row(const uint8_t* block, const uint8_t* in_file, const ActBl
   constexpr int64_t kBytes = kBlockBytes<Format>;
   for (int i = 0; i < n_blocks; ++i, block += kBytes, in_file += kBytes, acts += kRows) {
     fetch_ahead<kBytes>(in_file);
-    const I codes[4] = {row_codes<0>(Format{}, block), row_codes<1>(Format{}, block), row_codes<2>(Format{}, block),
-                        row_codes<3>(Format{}, block)};
+    I codes[4];
+    block_codes(Format{}, block, codes);
     const auto scales = row_scales(Format{}, block);
     I kept[kRows];
     for (int r = 0; r < kRows; ++r) {

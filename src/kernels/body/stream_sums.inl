@@ -14,6 +14,11 @@ struct StreamScales {
   uint16_t d[16];
 };
 template <>
+struct StreamScales<q2_K> {
+  uint16_t d[16];
+  uint16_t dmin[16];
+};
+template <>
 struct StreamScales<q4_K> {};
 template <>
 struct StreamScales<q5_K> {};
@@ -43,7 +48,33 @@ struct StreamScales<nvfp4> {
   alignas(16) uint8_t scale[16][16];
 };
 
+/// By what a block's d is multiplied.
+template <class Format>
+inline constexpr float kScaleFactor = 1.0f;
+template <>
+inline constexpr float kScaleFactor<iq1_s> = 0.125f;
+template <>
+inline constexpr float kScaleFactor<iq1_m> = 0.125f;
+template <>
+inline constexpr float kScaleFactor<iq2_xxs> = 0.125f;
+template <>
+inline constexpr float kScaleFactor<iq2_xs> = 0.125f;
+template <>
+inline constexpr float kScaleFactor<iq2_s> = 0.125f;
+template <>
+inline constexpr float kScaleFactor<iq3_xxs> = 0.25f;
+
 /// Of 16 rows whose first K-block is at `rows`.
+inline void scales_to_lanes(q2_K, const uint8_t* rows, int64_t row_bytes, const StreamScales<q2_K>& scales,
+                            Panel<ShapeOf<q2_K>>& panel) {
+  I header[4];
+  load_lanes4(rows, row_bytes, header);
+  for (int i = 0; i < 4; ++i) {
+    store_min_pairs(and_i(shift_right_logical<4>(header[i]), byte_mask(15)), panel.min_pairs + 2 * i);
+  }
+  store_f(panel.d, load_half(reinterpret_cast<const uint8_t*>(scales.d)));
+  store_f(panel.dmin, load_half(reinterpret_cast<const uint8_t*>(scales.dmin)));
+}
 inline void scales_to_lanes(q4_K, const uint8_t* rows, int64_t row_bytes, const StreamScales<q4_K>&,
                             Panel<ShapeOf<q4_K>>& panel) {
   I header[4];
@@ -59,7 +90,8 @@ inline void scales_to_lanes(q5_K, const uint8_t* rows, int64_t row_bytes, const 
 template <class Format>
 inline void scales_to_lanes(Format, const uint8_t*, int64_t, const StreamScales<Format>& scales,
                             Panel<ShapeOf<Format>, ScaleKind::kInteger>& panel) {
-  store_f(panel.d, load_half(reinterpret_cast<const uint8_t*>(scales.d)));
+  const F d = load_half(reinterpret_cast<const uint8_t*>(scales.d));
+  store_f(panel.d, kScaleFactor<Format> == 1.0f ? d : mul(d, set1_f(kScaleFactor<Format>)));
 }
 
 /// One activation row: a weight row's sum in as many parts as there are lanes. Up to four: in four parts each.
