@@ -35,7 +35,7 @@ void Candidates::keep_top(int64_t k) {
   truncate(n_kept);
 }
 
-// k blocks of the row have a maximum of at least the k-th highest maximum, so what is below that isn't among the k best.
+// k blocks have a maximum of at least the k-th highest maximum: what is below that isn't among the k best.
 void Candidates::keep_top_of_row(size_t k) {
   std::vector<float> maxima;
   for (size_t begin = 0; begin < logits_.size(); begin += kScanBlock) {
