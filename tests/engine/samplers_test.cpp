@@ -76,6 +76,26 @@ TEST(Candidates, SelectionEqualsSorting) {
   });
 }
 
+TEST(Candidates, SelectionFromLongRowsEqualsSorting) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<float> logits = random_logits(random, 1 + random() % 20000);
+    if (seed % 2 == 0) std::ranges::transform(logits, logits.begin(), [](float logit) { return std::round(logit); });
+    std::vector<int32_t> want;
+    for (size_t id = 0; id < logits.size(); ++id) {
+      if (logits[id] != kImpossible) want.push_back(static_cast<int32_t>(id));
+    }
+    std::ranges::stable_sort(want, std::greater<>(), [&](int32_t id) { return logits[static_cast<size_t>(id)]; });
+    const auto k = static_cast<int64_t>(1 + random() % 90);  // beside up to 80 blocks
+    want.resize(std::min(want.size(), static_cast<size_t>(k)));
+    Candidates candidates(logits);
+    candidates.keep_top(k);
+    std::vector<int32_t> got;
+    for (const Candidate& candidate : candidates.list()) got.push_back(candidate.id);
+    EXPECT_EQ(got, want) << "k " << k << " of " << logits.size();
+  }
+}
+
 TEST(Candidates, TiesGoToTheLowestId) {
   std::vector<float> logits(1000, 2.0f);
   Candidates candidates(logits);
