@@ -39,9 +39,10 @@ static_assert(sizeof(ActBlock) == 5 * 64);
 struct ProductArgs {
   const std::byte* weights;  ///< first row of the range
   int64_t row_bytes;
-  int64_t n_rows;        ///< weight rows in the range
-  int64_t k;             ///< weights a row
-  const ActBlock* acts;  ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
+  int64_t n_rows;         ///< weight rows in the range
+  const std::byte* next;  ///< rows that the thread will probably multiply after these, or nullptr: a few are asked for
+  int64_t k;              ///< weights a row
+  const ActBlock* acts;   ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
   int64_t acts_stride;
   const float* x;  ///< [m] rows of x_stride floats for float formats
   int64_t x_stride;

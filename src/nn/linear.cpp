@@ -58,13 +58,19 @@ std::vector<Chunk> divide(const Compute& compute, std::span<const LinearJob> job
   return chunks;
 }
 
-void run_chunk(const Compute& compute, const Chunk& chunk, int thread) {
+const std::byte* weights_of(const Chunk& chunk) {
+  return chunk.job->linear->weights + chunk.first_row * chunk.job->linear->row_bytes;
+}
+
+/// `next`: what comes after it in order, or nullptr.
+void run_chunk(const Compute& compute, const Chunk& chunk, const Chunk* next, int thread) {
   const Linear& linear = *chunk.job->linear;
   const Activations& input = *chunk.job->input;
   ProductArgs args{};
-  args.weights = linear.weights + chunk.first_row * linear.row_bytes;
+  args.weights = weights_of(chunk);
   args.row_bytes = linear.row_bytes;
   args.n_rows = chunk.n_rows;
+  args.next = next != nullptr ? weights_of(*next) : nullptr;
   args.k = linear.n_in;
   if (chunk.blocks != nullptr) args.acts = chunk.blocks + chunk.first_act;
   args.acts_stride = input.n_rows();
@@ -113,8 +119,10 @@ void run_linear(const Compute& compute, std::span<const LinearJob> jobs) {
   if (Profile* profile = compute.pool.profile()) {
     for (const LinearJob& job : jobs) add_work(profile, work_of(job));
   }
-  compute.pool.run(static_cast<int64_t>(chunks.size()),
-                   [&](int64_t i, int thread) { run_chunk(compute, chunks[static_cast<size_t>(i)], thread); });
+  compute.pool.run(static_cast<int64_t>(chunks.size()), [&](int64_t i, int thread) {
+    const Chunk* chunk = &chunks[static_cast<size_t>(i)];
+    run_chunk(compute, *chunk, chunk == &chunks.back() ? nullptr : chunk + 1, thread);
+  });
 }
 
 }  // namespace ferrox

@@ -76,12 +76,18 @@ inline NextRows next_rows(const ProductArgs& args, int64_t n0, int64_t tile_rows
   return {rows, args.row_bytes, left < tile_rows ? left : tile_rows, kBlockBytes<Format>, args.m};
 }
 
+/// `n` rows from `row` on, or as many of what comes after the range, or nullptr.
+inline const uint8_t* rows_after(const ProductArgs& args, int64_t row, int64_t n) {
+  if (row + n <= args.n_rows) return reinterpret_cast<const uint8_t*>(args.weights) + row * args.row_bytes;
+  return reinterpret_cast<const uint8_t*>(args.next);
+}
+
 /// A K-block's share of the rows that come after the tile from n0 on, as they lie: the whole of them is a straight
 /// line.
 template <class Format>
 inline NextShare next_share(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t k_block) {
-  if (n0 + 2 * tile_rows > args.n_rows) return {};
-  const auto* rows = reinterpret_cast<const uint8_t*>(args.weights) + (n0 + tile_rows) * args.row_bytes;
+  const uint8_t* rows = rows_after(args, n0 + tile_rows, tile_rows);
+  if (rows == nullptr) return {};
   const int64_t share_bytes = tile_rows * kBlockBytes<Format>;
   const int64_t n_groups = (args.m + kStepRows - 1) / kStepRows;
   return {rows + k_block * share_bytes, share_bytes, n_groups * kShareSteps<ShapeOf<Format>>};
@@ -102,7 +108,6 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
   const auto* weights = reinterpret_cast<const uint8_t*>(args.weights);
   const int64_t block_bytes = k_block * kBlockBytes<Format>;
   const int64_t left = args.n_rows - row;
-  const int64_t next_row = row + distance;
   PanelSource source;
   source.rows = weights + row * args.row_bytes + block_bytes;
   source.row_bytes = args.row_bytes;
@@ -110,7 +115,8 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
   source.k = k;
   source.prefetch = nullptr;
   if (args.m >= kFewestRowsToFetchBeside) return source;
-  if (next_row + 16 <= args.n_rows) source.prefetch = weights + next_row * args.row_bytes + 16 * block_bytes;
+  const uint8_t* next = rows_after(args, row + distance, 16);
+  if (next != nullptr) source.prefetch = next + 16 * block_bytes;
   return source;
 }
 
