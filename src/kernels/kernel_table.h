@@ -39,10 +39,9 @@ static_assert(sizeof(ActBlock) == 5 * 64);
 struct ProductArgs {
   const std::byte* weights;  ///< first row of the range
   int64_t row_bytes;
-  int64_t n_rows;         ///< weight rows in the range
-  const std::byte* next;  ///< rows that the thread will probably multiply after these, or nullptr: a few are asked for
-  int64_t k;              ///< weights a row
-  const ActBlock* acts;   ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
+  int64_t n_rows;        ///< weight rows in the range
+  int64_t k;             ///< weights a row
+  const ActBlock* acts;  ///< [ceil(k / 256)][acts_stride] for block formats, of which m are multiplied
   int64_t acts_stride;
   const float* x;  ///< [m] rows of x_stride floats for float formats
   int64_t x_stride;
@@ -50,6 +49,8 @@ struct ProductArgs {
   float* out;  ///< out[row * out_stride + n], n in [0, n_rows)
   int64_t out_stride;
   float* scratch;  ///< product_scratch_floats(m) floats, 64-byte aligned, of this thread
+  const std::byte* next =
+      nullptr;  ///< what the thread will probably multiply after these, or nullptr: a few rows are asked for
 };
 
 /// Tiles of 32 weight rows that share one walk along K.

@@ -139,7 +139,7 @@ std::vector<float> run_product(const KernelTable& table, const Case& c, int64_t 
   const Guarded<float> scratch(static_cast<size_t>(product_scratch_floats(m)));
   find_format_kernels(table, c.dtype)
       ->product({weights.data(), c.row_bytes, n, c.k, acts.data(), acts_stride, x.data(), x_stride, m, out.data(),
-                 out_stride, scratch.data()});
+                 out_stride, scratch.data(), weights.data()});
   std::vector<float> packed;
   for (int64_t i = 0; i < m; ++i) {
     packed.insert(packed.end(), out.data() + i * out_stride, out.data() + i * out_stride + n);

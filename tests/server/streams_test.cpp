@@ -570,7 +570,7 @@ TEST(Streams, OneMoreThanMayBeKeptIsRefusedUnlessOneWasToldWhole) {
   RigOptions options = roomy_streams();
   options.server.streams.most_streams = 1;
   ServerRig rig(options);
-  StreamReader first = begin_stream(rig, "/v1/completions", forty_tokens());
+  StreamReader first = begin_stream(rig, "/v1/completions", unending());
   first.next();
   StreamReader second = begin_stream(rig, "/v1/completions", forty_tokens());
   EXPECT_EQ(second.status(), 503);
@@ -578,6 +578,7 @@ TEST(Streams, OneMoreThanMayBeKeptIsRefusedUnlessOneWasToldWhole) {
   EXPECT_EQ(second.code(), "streams_busy");
   EXPECT_EQ(metric_of(rig, "ferrox_refused_streams_total"), 1);
   EXPECT_EQ(rig.complete({{"prompt", "x"}, {"max_tokens", 1}}).status, 200) << "others don't mind";
+  EXPECT_EQ(rig.call("POST", "/v1/cancel", {{"id", first.head().headers.at("x-request-id")}}).status, 200);
   first.rest();
   StreamReader third = begin_stream(rig, "/v1/completions", forty_tokens());
   EXPECT_EQ(third.status(), 200);
