@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/free_memory.h"
 #include "engine/engine.h"
 #include "server/answer/response_cache.h"
 #include "server/api_error.h"
@@ -58,6 +60,11 @@ class App {
   Engine& engine() { return engine_; }
   const ServerOptions& options() const { return options_; }
   const KeyRing& keys() const { return keys_; }
+  /// Once what runs now is through: what a large request leaves behind in the allocator goes back to the system.
+  void give_free_memory_back_soon() {
+    asio::post(executor_, [this] { asio::post(waiters_, give_free_memory_back); });
+  }
+
   const asio::any_io_executor& executor() const { return executor_; }
   RunningGenerations& running() { return running_; }
   QuotaLedger& quotas() { return quotas_; }

@@ -16,6 +16,9 @@
 namespace ferrox {
 namespace {
 
+/// Bodies from which on what was made of them is worth giving back.
+constexpr size_t kLargeBodyBytes = size_t{1} << 20;
+
 HttpResponse refuse_route(const HttpRequest& head, const std::string& allowed) {
   if (allowed.empty()) return refusal(head, unknown_route(head.method, head.path));
   HttpResponse response = refusal(head, unknown_method(head.method, head.path, allowed));
@@ -81,6 +84,7 @@ HttpResponse EndpointService::transport_error(const HttpRequest& head, int statu
 
 void EndpointService::finished(const HttpRequest& request, const HttpOutcome& outcome) {
   log_summary(request, outcome);
+  if (request.n_body_bytes >= kLargeBodyBytes) app_.give_free_memory_back_soon();
   ExchangeRecord* const record = request.record.get();
   if (record == nullptr) return;
   record->is_summed_up = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/free_memory.h"
 #include "base/log.h"
 
 namespace ferrox {
@@ -19,6 +20,7 @@ awaitable<bool> give_memory_back(App& app, SleepLevel level) {
     std::promise<void> done;
     if (!app.engine().sleep(level, [&done] { done.set_value(); })) return false;
     done.get_future().wait();
+    give_free_memory_back();
     return true;
   });
 }

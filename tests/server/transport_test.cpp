@@ -328,6 +328,21 @@ TEST(Transport, MoreConnectionsThanAllowedWaitTheirTurn) {
   for (auto& client : clients) EXPECT_EQ(client->read_response().status, 200);
 }
 
+TEST(Transport, WhoSaysNothingMakesRoomForThoseWhoAsk) {
+  HttpLimits limits;
+  limits.max_connections = 4;
+  TransportRig rig(limits);
+  RawClient kept(rig.port());
+  kept.send(http_request("GET", "/echo"));
+  EXPECT_EQ(kept.read_response().status, 200);
+  std::vector<std::unique_ptr<RawClient>> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(std::make_unique<RawClient>(rig.port()));
+  RawClient client(rig.port());
+  client.send(http_request("POST", "/echo", "here"));
+  EXPECT_EQ(client.read_response().body, "POST /echo||here");
+  EXPECT_TRUE(kept.at_end()) << "it had said nothing for longest";
+}
+
 TEST(Transport, HundredsOfIdleConnectionsDontDisturb) {
   TransportRig rig;
   std::vector<std::unique_ptr<RawClient>> idle;

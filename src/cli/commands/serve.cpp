@@ -61,7 +61,7 @@ Result<ServerOptions> resolve_server(const Arguments& arguments) {
   TRY(check_keys(options));
   TRY(check_exposure(options));
   options.drain_timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.drain_timeout_s * 1000));
-  options.sleep_idle = std::chrono::milliseconds(static_cast<int64_t>(arguments.sleep_idle_s * 1000));
+  options.sleep_idle = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(arguments.sleep_idle_s * 1000)));
   options.responses.ttl = std::chrono::milliseconds(static_cast<int64_t>(arguments.response_ttl_s * 1000));
   if (!arguments.response_bytes.empty()) {
     TRY_ASSIGN(const uint64_t bytes, parse_size_or_zero("--response-cache-bytes", arguments.response_bytes));

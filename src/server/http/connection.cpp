@@ -109,13 +109,15 @@ awaitable<std::optional<TransportFault>> Connection::read_body(RequestParser& pa
     if (!share->resize(n_read)) co_return TransportFault{503, "too many large requests at once"};
   }
   request.body = std::move(parser.get().body());
-  share->resize(request.body.size());
+  request.n_body_bytes = request.body.size();
+  share->resize(request.n_body_bytes);
   request.body_share = std::move(share);
   co_return std::nullopt;
 }
 
 awaitable<bool> Connection::serve_one() {
   busy_ = false;
+  waiting_since_ = std::chrono::steady_clock::now();
   if (!fresh_ && !service_.keep_alive() && buffer_.size() == 0) co_return false;
   RequestParser parser;
   parser.header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));

@@ -3,6 +3,7 @@
 
 #include <boost/beast/core/flat_buffer.hpp>
 
+#include <chrono>
 #include <memory>
 
 #include "server/http/asio.h"
@@ -33,6 +34,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// No request's header was read yet: whoever opened it may be sending the first one.
   bool fresh() const { return fresh_; }
 
+  /// Since when its next request is awaited, while it isn't busy.
+  std::chrono::steady_clock::time_point waiting_since() const { return waiting_since_; }
+
   /// Ends pending operations with an error.
   void close();
 
@@ -50,6 +54,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const HttpLimits& limits_;
   ConnectionSet& set_;
   std::string request_id_;  ///< of the last request
+  std::chrono::steady_clock::time_point waiting_since_ = std::chrono::steady_clock::now();
   bool busy_ = false;
   bool fresh_ = true;
 };

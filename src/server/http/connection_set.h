@@ -1,6 +1,7 @@
 // Which connections exist, which of them work on a request, and how much do their bodies hold?
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <unordered_set>
 
@@ -20,6 +21,8 @@ class ConnectionSet {
   /// Closes those between two requests. One that was only just opened stays: its first request may be under way.
   void close_idle();
   void close_all();
+  /// Closes some of those that have waited for a request for longest, since `before` at least: others find no place.
+  void close_longest_waiting(std::chrono::steady_clock::time_point before);
 
   /// Takes `n_bytes` of the budget for bodies. False: not now.
   bool reserve_body(size_t n_bytes, size_t limit_bytes);

@@ -15,6 +15,9 @@ namespace {
 /// How long accepting rests when it can't go on: long enough not to spin, short enough not to be felt.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
+/// How long a connection may say nothing, once others find no place.
+constexpr std::chrono::seconds kTimeToBegin{1};
+
 Result<tcp::endpoint> resolve(const asio::any_io_executor& executor, const std::string& host, uint16_t port) {
   error_code error;
   const auto address = asio::ip::make_address(host, error);
@@ -68,7 +71,9 @@ void Listener::stop() {
   pause_timer_.cancel();
 }
 
-awaitable<void> Listener::pause() {
+/// Whoever says nothing makes room for those who come; a connection that was only just opened has its time to begin.
+awaitable<void> Listener::make_room() {
+  connections_.close_longest_waiting(std::chrono::steady_clock::now() - kTimeToBegin);
   pause_timer_.expires_after(kAcceptPause);
   co_await pause_timer_.async_wait(kAwait);
 }
@@ -76,7 +81,7 @@ awaitable<void> Listener::pause() {
 awaitable<void> Listener::accept_loop() {
   while (acceptor_.is_open()) {
     if (connections_.size() >= static_cast<size_t>(limits_.max_connections)) {
-      co_await pause();
+      co_await make_room();
       continue;
     }
     auto [error, socket] = co_await acceptor_.async_accept(kAwait);
@@ -84,7 +89,7 @@ awaitable<void> Listener::accept_loop() {
     if (!acceptor_.is_open()) break;  // one that came beside stop() would be closed by nobody
     if (error) {
       log().warn("accept: {}", error.message());
-      co_await pause();
+      co_await make_room();
       continue;
     }
     error_code ignored;

@@ -33,7 +33,7 @@ class Listener {
  private:
   Listener(tcp::acceptor acceptor, HttpService& service, const HttpLimits& limits, asio::ssl::context* tls);
   awaitable<void> accept_loop();
-  awaitable<void> pause();
+  awaitable<void> make_room();
 
   tcp::acceptor acceptor_;
   asio::steady_timer pause_timer_;

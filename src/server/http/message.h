@@ -35,6 +35,7 @@ struct HttpRequest {
   size_t most_body_bytes = std::numeric_limits<size_t>::max();  ///< the service's limit, beside the transport's
   std::vector<HttpHeader> headers;
   std::string body;
+  size_t n_body_bytes = 0;                ///< of the body as it came, also once it is dropped
   std::shared_ptr<BodyShare> body_share;  ///< the transport's: what the body takes of the budget for all
 
   /// The first header of this name (any case), or an empty view.

@@ -20,12 +20,17 @@ ApiResult<float> read_bias(const Json& value) {
   return static_cast<float>(bias);
 }
 
+ApiResult<std::variant<int32_t, std::string>> bias_text(std::string text) {
+  if (text.empty()) return wrong_value("logit_bias", "token ids or text", text);
+  return std::variant<int32_t, std::string>(std::move(text));
+}
+
 /// A key of the object form: a number is a token id, all else is text. Pairs can name the text of a number.
 ApiResult<std::variant<int32_t, std::string>> bias_target(const std::string& key) {
   const size_t first_digit = key.starts_with('-') || key.starts_with('+') ? 1 : 0;
   const bool is_number =
       key.size() > first_digit && key.find_first_not_of("0123456789", first_digit) == std::string::npos;
-  if (!is_number) return std::variant<int32_t, std::string>(key);
+  if (!is_number) return bias_text(key);
   int32_t id = 0;
   const char* const end = key.data() + key.size();
   const auto parsed = std::from_chars(key.data(), end, id);
@@ -38,7 +43,10 @@ ApiResult<std::variant<int32_t, std::string>> bias_target(const std::string& key
 ApiResult<BiasEntry> read_bias_pair(const Json& pair) {
   if (!pair.is_array() || pair.size() != 2) return wrong_value("logit_bias", "pairs [token id or text, bias]", pair);
   TRY_ASSIGN(const float bias, read_bias(pair[1]));
-  if (pair[0].is_string()) return BiasEntry{pair[0].get<std::string>(), bias};
+  if (pair[0].is_string()) {
+    TRY_ASSIGN(auto text, bias_text(pair[0].get<std::string>()));
+    return BiasEntry{std::move(text), bias};
+  }
   TRY_ASSIGN(const int64_t id, read_integer("logit_bias", pair[0], kTokenId));
   return BiasEntry{static_cast<int32_t>(id), bias};
 }
