@@ -1,5 +1,7 @@
 #include "base/free_memory.h"
 
+#include <cstdlib>  // says whose library this is
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
