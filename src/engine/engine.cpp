@@ -219,10 +219,7 @@ bool Engine::ask_cache(size_t most_nodes, TakeCacheReport take) {
 }
 
 bool Engine::clear_cache(TakeCacheReport take) {
-  return impl_->loop->post([take = std::move(take)](KvMemory& kv) {
-    kv.clear_cache();
-    take(kv.cache_report(0));
-  });
+  return impl_->loop->clear_cache([take = std::move(take)](KvMemory& kv) { take(kv.cache_report(0)); });
 }
 
 bool Engine::ask_pins(std::function<void(PrefixPins*)> use) {

@@ -106,8 +106,8 @@ class Engine {
                                         int32_t n_choices = 1) const;
 
   /// Gives `take` what the prefix cache holds, with at most most_nodes parts of its tree (absent: there is no cache),
-  /// or empties it first of what nobody uses. `take` is called on the engine thread between two steps, or never when
-  /// the engine stops (false).
+  /// or empties it and its tiers first of what nobody uses. `take` is called on the engine thread between two steps, or
+  /// never when the engine stops (false).
   using TakeCacheReport = std::function<void(std::optional<PrefixCacheReport>)>;
   bool ask_cache(size_t most_nodes, TakeCacheReport take);
   bool clear_cache(TakeCacheReport take);

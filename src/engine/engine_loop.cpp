@@ -69,6 +69,14 @@ bool EngineLoop::give_back(SleepLevel level, std::function<void()> done) {
   });
 }
 
+bool EngineLoop::clear_cache(RequestInbox::Job then) {
+  return post([this, then = std::move(then)](KvMemory& kv) {
+    if (archive_ != nullptr) archive_->forget();
+    kv.clear_cache();
+    then(kv);
+  });
+}
+
 void EngineLoop::publish() {
   inbox_.publish({.n_running = running_.n_slots_taken(),
                   .n_parked = waiting_.n_parked(),

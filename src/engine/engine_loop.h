@@ -56,6 +56,7 @@ class EngineLoop {
   std::optional<PrefixTierStats> tier_stats() const;
   bool ask_slots(std::function<void(std::vector<SlotState>)> take);
   bool give_back(SleepLevel level, std::function<void()> done);
+  bool clear_cache(RequestInbox::Job then);
 
  private:
   using Clock = std::chrono::steady_clock;

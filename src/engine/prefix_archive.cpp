@@ -98,6 +98,11 @@ void PrefixArchive::work() {
   waiting_.pop_front();
 }
 
+void PrefixArchive::forget() {
+  waiting_.clear();
+  tiers_->clear();
+}
+
 void PrefixArchive::copy_all(std::chrono::seconds limit) { copy_until(PrefixTiers::TimePoint::clock::now() + limit); }
 
 void PrefixArchive::copy_until(PrefixTiers::TimePoint deadline) {

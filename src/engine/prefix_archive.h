@@ -36,6 +36,9 @@ class PrefixArchive {
   void keep(std::string_view space, std::span<const int32_t> tokens);
   bool has_work() const;
 
+  /// All copies, those of prompts that wait as well.
+  void forget();
+
   /// Makes copies: one slice. Call when has_work().
   void work();
 

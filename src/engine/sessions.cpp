@@ -91,7 +91,7 @@ class Sessions::DiskShare {
 void Sessions::hold(std::string_view space, std::span<const int32_t> tokens, Held& held) {
   const PrefixMatch match = cache_.tree().match(space, tokens, static_cast<int64_t>(tokens.size()));
   held.n_tokens = match.n_usable;
-  if (held.n_tokens == 0) return;
+  if (2 * held.n_tokens < static_cast<int64_t>(tokens.size())) return;
   const KvTerms& terms = cache_.terms();
   std::vector<PrefixGap> pages = pages_behind(terms, held.n_tokens);
   std::ranges::sort(pages, {}, [](const PrefixGap& each) { return std::pair(each.page, each.kind); });
@@ -126,8 +126,8 @@ Result<SessionId> Sessions::write(std::span<const int32_t> tokens, const Held& h
 Result<SessionSummary> Sessions::save(std::string_view space, std::span<const int32_t> tokens) {
   Held held(post_);
   TRY(on_engine([&] { hold(space, tokens, held); }));
-  if (held.n_tokens == 0) {
-    return make_error(ErrorCode::kNotFound, "nothing of these {} tokens is cached: ask for an answer first",
+  if (2 * held.n_tokens < static_cast<int64_t>(tokens.size())) {
+    return make_error(ErrorCode::kNotFound, "{} of these {} tokens are cached: ask for an answer first", held.n_tokens,
                       tokens.size());
   }
   const auto kept = tokens.first(static_cast<size_t>(held.n_tokens));

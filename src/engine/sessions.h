@@ -27,9 +27,9 @@ class Sessions {
   Sessions(PrefixCache& cache, PrefixTiers& tiers, std::unique_ptr<SessionStore> store, uint64_t disk_bytes,
            int32_t n_vocab, EnginePost post);
 
-  /// Saves as many of the tokens as the cache can go on behind. Errors: none of them (kNotFound), more than there is
-  /// room for on the disk (kMemoryBudget), what SessionStore::save refuses, an engine that stops. Others that save
-  /// wait.
+  /// Saves as many of the tokens as the cache can go on behind. Errors: less than half of them (kNotFound), more than
+  /// there is room for on the disk (kMemoryBudget), what SessionStore::save refuses, an engine that stops. Others that
+  /// save wait.
   Result<SessionSummary> save(std::string_view space, std::span<const int32_t> tokens);
 
   /// Brings a session into the cache of a namespace. Errors say why it can't be used: what SessionStore::open_session

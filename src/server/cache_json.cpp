@@ -19,6 +19,7 @@ Json node_json(const PrefixNodeReport& node, const std::string& space, const Tok
   std::string text;
   for (const int32_t token : node.tokens) text += tokenizer.token_bytes(token, SpecialText::kShow);
   json["text"] = text;
+  json["text_tokens"] = node.tokens.size();
   return json;
 }
 

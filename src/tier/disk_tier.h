@@ -70,6 +70,9 @@ class DiskTier {
   bool flush_until(TimePoint deadline);
   size_t finish(TimePoint deadline);
   void set_budget(uint64_t budget_bytes);
+
+  /// Nothing that was put so far is found any more; its files go by and by.
+  void clear();
   TierStats stats() const;
   uint64_t staged_bytes() const;
   bool is_writer() const;
@@ -112,6 +115,8 @@ class DiskTier {
   bool is_held_as_good(const EntryFileName& name, Lock& lock);
   bool make_room(uint64_t size_bytes, const EntryName* for_entry, Lock& lock);
   bool evict(IndexEntry& entry, Lock& lock);
+  void remove_lost(Lock& lock);
+  size_t drop_queue();
   bool remove_file(const EntryFileName& name, Origin origin) const;
   bool is_idle_since(uint64_t n_jobs) const;
   uint64_t n_jobs() const { return n_written_ + queue_.size() + (is_writing_ ? 1 : 0); }
@@ -130,6 +135,8 @@ class DiskTier {
   TierIndex index_;
   uint64_t budget_bytes_;
   bool shall_evict_;
+  bool shall_remove_lost_ = false;
+  uint64_t n_clears_ = 0;
   uint64_t file_bytes_ = 0;    ///< of the folder's entries and of the file being written or removed
   uint64_t moving_bytes_ = 0;  ///< of the latter
   uint64_t staged_bytes_ = 0;

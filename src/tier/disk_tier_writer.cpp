@@ -16,7 +16,7 @@ constexpr double kLastToGo_s = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-bool DiskTier::has_work() const { return wants_lock_ || shall_evict_ || !queue_.empty(); }
+bool DiskTier::has_work() const { return wants_lock_ || shall_evict_ || shall_remove_lost_ || !queue_.empty(); }
 
 void DiskTier::write_loop() {
   Lock lock(mutex_);
@@ -29,8 +29,9 @@ void DiskTier::write_loop() {
 }
 
 void DiskTier::work(Lock& lock) {
-  is_preparing_ = wants_lock_ || shall_evict_;
+  is_preparing_ = wants_lock_ || shall_evict_ || shall_remove_lost_;
   if (std::exchange(wants_lock_, false)) become_writer(lock);
+  if (std::exchange(shall_remove_lost_, false) && is_writer_) remove_lost(lock);
   if (std::exchange(shall_evict_, false) && is_writer_) make_room(0, nullptr, lock);
   is_preparing_ = false;
   if (queue_.empty()) return;
@@ -70,6 +71,7 @@ void DiskTier::write(const Job& job, Lock& lock) {
   }
   file_bytes_ += size_bytes;
   moving_bytes_ = size_bytes;
+  const uint64_t n_clears = n_clears_;
   lock.unlock();
   const auto done = folder_.write_beside(to_text(name), job.put_at_s, Existing::kKept, [&](int fd) {
     const auto header = encode_entry_header(layout_, *job.entry);
@@ -83,7 +85,7 @@ void DiskTier::write(const Job& job, Lock& lock) {
   }
   is_failing_ = false;
   ++counts_.n_stored;
-  enter(name, size_bytes, job.put_at_s, Origin::kProven);
+  enter(name, size_bytes, job.put_at_s, Origin::kProven).is_lost = n_clears != n_clears_;
 }
 
 // Whether a file is there that has as many parts, by more than its name.
@@ -137,6 +139,23 @@ bool DiskTier::evict(IndexEntry& entry, Lock& lock) {
   return false;
 }
 
+// Of what can't be found any more that which is of this model. Whether it is stands in its file.
+void DiskTier::remove_lost(Lock& lock) {
+  std::vector<EntryFileName> lost;
+  index_.for_each([&lost](const IndexEntry& entry) {
+    if (static_cast<const Held&>(entry).is_lost) lost.push_back(entry.name);
+  });
+  for (const EntryFileName& name : lost) {
+    if (is_finished_) return;
+    lock.unlock();
+    const bool is_ours = proof_of(name) == NameProof::kThisModel;
+    lock.lock();
+    IndexEntry* const entry = index_.find(name.key);
+    const bool is_there = entry != nullptr && entry->name == name && static_cast<const Held&>(*entry).is_lost;
+    if (is_ours && is_there) evict(*entry, lock);
+  }
+}
+
 // True as well for a file that isn't ours to remove: its bytes aren't ours either.
 bool DiskTier::remove_file(const EntryFileName& name, Origin origin) const {
   const std::string text = to_text(name);
@@ -168,25 +187,43 @@ bool DiskTier::flush_until(TimePoint deadline) {
 }
 
 bool DiskTier::is_idle_since(uint64_t n_jobs) const {
-  return n_written_ >= n_jobs && !is_preparing_ && !wants_lock_ && !shall_evict_;
+  return n_written_ >= n_jobs && !is_preparing_ && !wants_lock_ && !shall_evict_ && !shall_remove_lost_;
 }
 
 size_t DiskTier::finish(TimePoint deadline) {
   Lock lock(mutex_);
   idle_.wait_until(lock, deadline, [this, n = n_jobs()] { return is_idle_since(n); });
   is_finished_ = true;
+  const size_t n_dropped = drop_queue();
+  wants_lock_ = false;
+  shall_evict_ = false;
+  shall_remove_lost_ = false;
+  counts_.n_dropped += n_dropped;
+  idle_.notify_all();
+  return n_dropped;
+}
+
+/// What waits to be written isn't any more.
+size_t DiskTier::drop_queue() {
   const size_t n_dropped = queue_.size();
   for (const Job& job : queue_) {
     staged_bytes_ -= job.memory_bytes;
     staged_.erase(job.entry->name().key);
   }
   queue_.clear();
-  wants_lock_ = false;
-  shall_evict_ = false;
-  counts_.n_dropped += n_dropped;
   n_written_ += n_dropped;
-  idle_.notify_all();
   return n_dropped;
+}
+
+void DiskTier::clear() {
+  const std::lock_guard lock(mutex_);
+  drop_queue();
+  staged_.clear();
+  index_.for_each([](IndexEntry& entry) { static_cast<Held&>(entry).is_lost = true; });
+  ++n_clears_;
+  shall_remove_lost_ = true;
+  wake_.notify_all();
+  idle_.notify_all();
 }
 
 void DiskTier::set_budget(uint64_t budget_bytes) {

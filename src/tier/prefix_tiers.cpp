@@ -175,6 +175,11 @@ size_t PrefixTiers::finish(TimePoint deadline) { return state_->disk ? state_->d
 
 void PrefixTiers::clear_memory() { state_->host.clear(); }
 
+void PrefixTiers::clear() {
+  state_->host.clear();
+  if (state_->disk) state_->disk->clear();
+}
+
 void PrefixTiers::set_disk_budget(uint64_t disk_bytes) {
   if (state_->disk) state_->disk->set_budget(disk_bytes);
 }

@@ -101,6 +101,9 @@ class PrefixTiers {
   /// Lets go of all that is held in memory and not still to be written.
   void clear_memory();
 
+  /// Nothing that was put so far is found any more, and the files of this model go, by and by.
+  void clear();
+
   /// A smaller budget evicts at once (on the writer thread); sessions in the same folder make room this way.
   void set_disk_budget(uint64_t disk_bytes);
 

@@ -124,6 +124,41 @@ TEST(Sessions, ComeBackOverARestartUnderAnOpaqueId) {
   rig.expect_all_released();
 }
 
+TEST(Sessions, OfAConversationThatNobodyAskedForThereIsNone) {
+  const TempFolder folder;
+  ServerRig rig(with_folder(folder));
+  rig.chat(question());
+  Json other = question();
+  other["messages"][0]["content"] = "Name three rivers of Asia, please, and the seas that they reach.";
+  const auto saved = rig.call("POST", "/v1/sessions", other);
+  EXPECT_EQ(saved.status, 404) << saved.body << ": what all prompts begin with is no conversation";
+}
+
+TEST(Sessions, WhatIsClearedComesBackFromNoTier) {
+  const TempFolder folder;
+  const auto with_memory = [](RigOptions& options) { options.engine.kv_host_bytes = uint64_t{64} << 20; };
+  const auto stored = [](ServerRig& rig, const std::string& tier) {
+    const std::string page = rig.call("GET", "/metrics").body;
+    const size_t at = page.find("ferrox_prefix_tier_stored_total{tier=\"" + tier + "\"} ");
+    EXPECT_NE(at, std::string::npos) << page;
+    return page[page.find("} ", at) + 2] != '0';
+  };
+  {
+    ServerRig rig(with_folder(folder, with_memory));
+    Json long_question = question();
+    long_question["messages"][0]["content"] = std::string(400, 'x');
+    rig.chat(long_question);
+    while (!stored(rig, "host") || !stored(rig, "disk")) std::this_thread::yield();
+    EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+    EXPECT_EQ(session_cached_tokens(parse_json(rig.chat(long_question).body).value()), 0);
+    EXPECT_EQ(rig.call("POST", "/v1/cache/clear").status, 200);
+  }
+  ServerRig rig(with_folder(folder));
+  Json long_question = question();
+  long_question["messages"][0]["content"] = std::string(400, 'x');
+  EXPECT_EQ(session_cached_tokens(parse_json(rig.chat(long_question).body).value()), 0);
+}
+
 TEST(Sessions, ARestoreThatCantBeUsedSaysSo) {
   const TempFolder folder;
   ServerRig rig(with_folder(folder));

@@ -452,6 +452,41 @@ TEST_F(PrefixTiersTest, WhatAKilledWriterLeftIsSwept) {
 // -------------------------------------------------------------------------------------------------- budgets and
 // pressure
 
+// Nothing that was put before comes back, neither from memory, from what waits to be written, nor over a restart.
+TEST_F(PrefixTiersTest, WhatIsClearedIsGoneEverywhere) {
+  const auto chain = testing::chain_of(testing::test_root(), 1, 4);
+  const auto others = testing::chain_of(testing::test_root("other"), 2, 2);
+  const auto keys = testing::keys_of(chain);
+  {
+    TierOptions options;
+    options.disk_folder = folder_.path();
+    options.disk_bytes = 1 << 20;
+    TierLayout layout = testing::small_layout();
+    layout.model = testing::test_root("another model");
+    const auto tiers = std::move(*PrefixTiers::open(layout, options));
+    for (const TestEntry& entry : others) {
+      const testing::Parts parts(layout, kBothKinds, entry.key);
+      EXPECT_EQ(tiers->put(entry.name(), parts.sources()), PutOutcome::kStored);
+    }
+  }
+  const uint64_t others_bytes = testing::stored_bytes(folder_.path());
+  {
+    const auto tiers = open(1 << 20, 1 << 20);
+    put_all(*tiers, std::span(chain).first(2));
+    tiers->clear();
+    EXPECT_TRUE(tiers->peek(keys).empty());
+    expect_books(*tiers);
+    EXPECT_EQ(testing::stored_bytes(folder_.path()), others_bytes) << "another model's files stay";
+    put_all(*tiers, std::span(chain).first(3));
+    EXPECT_EQ(tiers->peek(keys).size(), 3u) << "what comes later is stored as ever";
+    for (const TestEntry& entry : chain) put(*tiers, entry, kBothKinds);
+    tiers->clear();
+    EXPECT_TRUE(tiers->peek(keys).empty());
+  }
+  EXPECT_EQ(testing::stored_bytes(folder_.path()), others_bytes);
+  EXPECT_TRUE(open(0, 1 << 20)->peek(keys).empty());
+}
+
 // M1: a page that is larger than what memory, files and staging may take isn't even copied.
 TEST_F(PrefixTiersTest, WhatIsLargerThanEveryBudgetIsntCopied) {
   TierLayout layout = testing::small_layout();

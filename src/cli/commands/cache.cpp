@@ -26,7 +26,9 @@ struct CacheArguments {
 void print_tree(const Json& tree) {
   for (const Json& node : tree) {
     const std::string text = node.contains("text") ? node["text"].dump() : "(another namespace)";
-    print_out("  {:>8} + {:<7} {}{}{}\n", node.value("start", int64_t{0}), node.value("tokens", int64_t{0}), text,
+    const auto n_tokens = node.value("tokens", int64_t{0});
+    const bool is_cut = node.value("text_tokens", n_tokens) < n_tokens;
+    print_out("  {:>8} + {:<7} {}{}{}{}\n", node.value("start", int64_t{0}), n_tokens, text, is_cut ? "..." : "",
               node.value("held", false) ? "  in use" : "", node.value("pinned", false) ? "  pinned" : "");
   }
 }
@@ -94,7 +96,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 extern const Command command_cache;
 const Command command_cache = {
     .name = "cache",
-    .help = "show the prefixes that a running server keeps",
+    .help = "shows the prefixes that a running server keeps",
     .add = add,
 };
 

@@ -28,7 +28,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 extern const Command command_key;
 const Command command_key = {
     .name = "key",
-    .help = "make a key for callers of the server, and its entry for the keys file",
+    .help = "makes a key for callers of the server, and its entry for the keys file",
     .add = add,
 };
 

@@ -29,7 +29,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 extern const Command command_openapi;
 const Command command_openapi = {
     .name = "openapi",
-    .help = "print what the server's paths and fields are, as OpenAPI 3.1",
+    .help = "prints what the server's paths and fields are, as OpenAPI 3.1",
     .add = add,
 };
 

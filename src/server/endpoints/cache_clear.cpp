@@ -1,4 +1,4 @@
-// POST /v1/cache/clear: forgets every cached prefix that no running request uses.
+// POST /v1/cache/clear: forgets every cached prefix that no running request uses, those in the tiers as well.
 #include "server/app.h"
 #include "server/cache_json.h"
 #include "server/endpoint.h"
@@ -20,9 +20,9 @@ extern const Endpoint endpoint_cache_clear{
     .method = "POST",
     .path = "/v1/cache/clear",
     .access = Access::kAdmin,
-    .summary = "Forgets every cached prefix that no running request uses",
+    .summary = "Forgets every cached prefix that no running request uses, in memory and on disk",
     .handle = clear,
-    .detail = "Answers as GET /v1/cache does.",
+    .detail = "Answers as GET /v1/cache does. Files go by and by, saved sessions stay.",
 };
 
 }  // namespace ferrox

@@ -22,7 +22,8 @@ std::string metrics_of(App& app, const ApiKey* reader) {
                        .callers = *app.callers(),
                        .reader = reader,
                        .kv_events = {},
-                       .traces = {}};
+                       .traces = {},
+                       .tiers = app.engine().tier_stats()};
   if (options.kv_events != nullptr) source.kv_events = options.kv_events->stats();
   if (options.traces != nullptr) source.traces = options.traces->stats();
   std::string page = own_metrics(source);

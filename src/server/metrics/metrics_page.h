@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/engine_status.h"
+#include "engine/engine.h"
 #include "server/answer/response_cache.h"
 #include "server/metrics/caller_metrics.h"
 #include "server/metrics/request_metrics.h"
@@ -29,6 +29,7 @@ struct MetricsSource {
   const ApiKey* reader;                   ///< who asks, and is told of its own key alone; nullptr, or an admin: of all
   std::optional<KvEventStats> kv_events;  ///< absent: none are published
   std::optional<SpanExporterStats> traces;  ///< absent: none are sent
+  std::optional<PrefixTierStats> tiers;     ///< absent: prefixes have none
 };
 
 /// ferrox_*.

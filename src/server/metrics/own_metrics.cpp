@@ -79,6 +79,34 @@ void add_telemetry(const MetricsSource& source, Exposition& page) {
   }
 }
 
+struct TierFamily {
+  std::string_view name;
+  std::string_view type;
+  std::string_view help;
+  uint64_t TierStats::*value;
+};
+
+constexpr TierFamily kTierFamilies[] = {
+    {"ferrox_prefix_tier_bytes", "gauge", "Bytes of prefixes, counted against the budget", &TierStats::bytes},
+    {"ferrox_prefix_tier_entries", "gauge", "Pages and states of prefixes that are held", &TierStats::n_entries},
+    {"ferrox_prefix_tier_hits_total", "counter", "Entries that were looked for and held", &TierStats::n_hits},
+    {"ferrox_prefix_tier_misses_total", "counter", "Entries that were looked for and not held", &TierStats::n_misses},
+    {"ferrox_prefix_tier_stored_total", "counter", "Entries that were stored", &TierStats::n_stored},
+    {"ferrox_prefix_tier_loaded_total", "counter", "Entries that were read", &TierStats::n_loaded},
+    {"ferrox_prefix_tier_evicted_total", "counter", "Entries that made room for others", &TierStats::n_evicted},
+    {"ferrox_prefix_tier_dropped_total", "counter", "Entries that found no room", &TierStats::n_dropped},
+    {"ferrox_prefix_tier_damaged_total", "counter", "Entries that weren't what they should be", &TierStats::n_damaged},
+    {"ferrox_prefix_tier_io_errors_total", "counter", "What the system refused", &TierStats::n_io_errors},
+};
+
+void add_tiers(const PrefixTierStats& tiers, Exposition& page) {
+  for (const TierFamily& family : kTierFamilies) {
+    page.begin(family.name, family.type, family.help);
+    page.sample(family.name, {{"tier", "host"}}, double(tiers.host.*family.value));
+    page.sample(family.name, {{"tier", "disk"}}, double(tiers.disk.*family.value));
+  }
+}
+
 void add_requests(const RequestMetrics& requests, Exposition& page) {
   page.counter("ferrox_generation_tokens_total", "Tokens that were generated", double(requests.n_generated));
   page.begin("ferrox_requests_finished_total", "counter", "Accepted requests that ended, by reason");
@@ -123,6 +151,7 @@ std::string own_metrics(const MetricsSource& source) {
                double(source.n_sleeps));
   add_callers(source.callers, source.reader, page);
   add_telemetry(source, page);
+  if (source.tiers) add_tiers(*source.tiers, page);
   return page.text();
 }
 
