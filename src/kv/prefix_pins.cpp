@@ -13,7 +13,7 @@ int64_t n_usable(const PrefixTree& tree, const PrefixPin& pin) {
 }  // namespace
 
 Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_t> tokens,
-                                  std::optional<PrefixPin::Time> end) {
+                                  std::optional<PrefixPin::Time> end, std::string_view spaces) {
   const auto rows = static_cast<size_t>(page_rows_);
   const auto whole = tokens.first(tokens.size() / rows * rows);
   if (whole.empty()) {
@@ -23,7 +23,7 @@ Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_
   auto pin = std::ranges::find_if(
       pins_, [&](const PrefixPin& each) { return each.space == space && std::ranges::equal(each.tokens, whole); });
   if (pin == pins_.end()) {
-    if (pins_.size() >= kMost) {
+    if (size(spaces) >= kMost) {
       return make_error(ErrorCode::kInvalidArgument, "pin: expected at most {} pins, found as many: remove one", kMost);
     }
     pins_.push_back({next_id_++, std::string(space), {whole.begin(), whole.end()}, {}});
@@ -34,6 +34,11 @@ Result<PrefixPin> PrefixPins::add(std::string_view space, std::span<const int32_
   PrefixPin added = *pin;
   added.n_cached = n_usable(tree_, added);
   return added;
+}
+
+size_t PrefixPins::size(std::string_view spaces) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(pins_, [&](const PrefixPin& pin) { return pin.space.starts_with(spaces); }));
 }
 
 bool PrefixPins::remove(std::string_view spaces, uint64_t id) {

@@ -35,13 +35,15 @@ class PrefixPins {
   PrefixPins(PrefixTree& tree, int32_t page_rows) : tree_(tree), page_rows_(page_rows) {}
 
   /// Pins the whole pages of the tokens; the same ones once more get a new end. Errors (kInvalidArgument): less than a
-  /// page, more than kMost pins.
-  Result<PrefixPin> add(std::string_view space, std::span<const int32_t> tokens, std::optional<PrefixPin::Time> end);
+  /// page, more than kMost pins of namespaces that begin with `spaces`, the caller's.
+  Result<PrefixPin> add(std::string_view space, std::span<const int32_t> tokens, std::optional<PrefixPin::Time> end,
+                        std::string_view spaces = {});
 
   /// Of namespaces that begin with `spaces`. remove: false when they have no such pin.
   bool remove(std::string_view spaces, uint64_t id);
   std::vector<PrefixPin> list(std::string_view spaces) const;
   size_t size() const { return pins_.size(); }
+  size_t size(std::string_view spaces) const;
 
   /// The tree has got these tokens, or some of them.
   void note_cached(std::string_view space, std::span<const int32_t> tokens);

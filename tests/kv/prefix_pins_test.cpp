@@ -151,6 +151,8 @@ TEST(PrefixPins, TooFewTokensAndTooManyPinsAreRefused) {
   }
   EXPECT_FALSE(cache.pins.add("", tokens_from(5000, 4), std::nullopt));
   EXPECT_TRUE(cache.pins.add("", tokens_from(0, 4), std::nullopt)) << "one of them";
+  EXPECT_TRUE(cache.pins.add("b/x", tokens_from(5000, 4), std::nullopt, "b/")) << "another caller has as many";
+  EXPECT_FALSE(cache.pins.add("", tokens_from(6000, 4), std::nullopt));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "server/app.h"
+#include "server/caller.h"
 #include "server/endpoint.h"
 #include "server/http/exchange.h"
 #include "server/json_response.h"
@@ -28,11 +29,11 @@ const Field<PinQuery> kQuery[] = {
 
 std::vector<FieldDescription> describe_query() { return describe_fields<PinQuery>(kQuery); }
 
-ApiResult<Json> add(PrefixPins* pins, const CachedPrompt& prompt, int64_t ttl_s) {
+ApiResult<Json> add(PrefixPins* pins, const CachedPrompt& prompt, const std::string& spaces, int64_t ttl_s) {
   if (pins == nullptr) return no_prefix_cache();
   std::optional<PrefixPin::Time> end;
   if (ttl_s > 0) end = std::chrono::steady_clock::now() + std::chrono::seconds(ttl_s);
-  const Result<PrefixPin> pin = pins->add(prompt.space, prompt.tokens, end);
+  const Result<PrefixPin> pin = pins->add(prompt.space, prompt.tokens, end, spaces);
   if (!pin) return invalid_request("", pin.error().message);
   return pin_json(*pin);
 }
@@ -43,7 +44,8 @@ awaitable<HttpResponse> answer(App& app, Exchange& exchange) {
   ApiResult<CachedPrompt> prompt = co_await read_one_prompt(app, exchange);
   if (!prompt) co_return error_response(prompt.error());
   std::vector<HttpHeader> headers = std::move(prompt->headers);
-  auto use = [prompt = std::move(*prompt), ttl_s = query->ttl_s](PrefixPins* pins) { return add(pins, prompt, ttl_s); };
+  auto use = [prompt = std::move(*prompt), spaces = cache_space(app, exchange.request(), ""),
+              ttl_s = query->ttl_s](PrefixPins* pins) { return add(pins, prompt, spaces, ttl_s); };
   auto added = co_await app.on_pins(std::move(use));
   if (!added) co_return error_response(pins_stopped());
   co_return json_response(*added, std::move(headers));
@@ -64,8 +66,7 @@ extern const Endpoint endpoint_pin_add{
     .handle = handle,
     .detail =
         "Cached now or later, its whole pages give way after all others. Gives id, tokens, cached_tokens (what a "
-        "longer prompt goes on behind now) and expires_in. At most 64 for all keys together; they end with the "
-        "process.",
+        "longer prompt goes on behind now) and expires_in. At most 64 of each key; they end with the process.",
     .bodies = describe_either,
     .query = describe_query,
     .refusals = kPromptErrors,
