@@ -22,6 +22,10 @@ inline constexpr bool kUnpacksLanes = true;
 inline constexpr int kManyPanels = 1;
 inline constexpr int kManyPanelsRows = 4;
 inline constexpr int kOnePanelRows = 4;
+inline constexpr int64_t kFewestRowsOfManyPanels = INT64_MAX;
+/// Activation rows from which on the next rows are asked for between multiplications, not while unpacking: there is more
+/// time then.
+inline constexpr int64_t kShareRows = 8;
 /// Sums that the loops of limits.inl keep in registers.
 inline constexpr int kPeakChains = 6;
 
@@ -199,6 +203,11 @@ inline void load_lanes4(const uint8_t* src, int64_t stride, I* out) {
   load_lanes4_of_8(src, stride, lo);
   load_lanes4_of_8(src + 8 * stride, stride, hi);
   for (int i = 0; i < 4; ++i) out[i] = {lo[i], hi[i]};
+}
+/// out[i] = dword i of 32 bytes of the 16 rows.
+inline void load_lanes8(const uint8_t* src, int64_t stride, I* out) {
+  load_lanes4(src, stride, out);
+  load_lanes4(src + 16, stride, out + 4);
 }
 /// out[i] = dword i of the 16 rows.
 inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {

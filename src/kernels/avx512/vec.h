@@ -16,10 +16,15 @@ namespace {
 /// Do products take weights apart 16 rows at a time?
 inline constexpr bool kUnpacksLanes = true;
 /// Panels and activation rows of a micro-kernel when there are many: 12 + 12 sums, 2 weights and 1 activation fill 32
-/// registers. With one panel, rows that hide the latency of the multiply-add.
+/// registers. With one panel, all rows that there are then.
 inline constexpr int kManyPanels = 2;
 inline constexpr int kManyPanelsRows = 6;
-inline constexpr int kOnePanelRows = 8;
+inline constexpr int kOnePanelRows = 7;
+/// Activation rows from which on each is loaded once for all panels.
+inline constexpr int64_t kFewestRowsOfManyPanels = 8;
+/// Activation rows from which on the next rows are asked for between multiplications, not while unpacking: never, since
+/// a core can wait for a panel's lines beside its unpacking.
+inline constexpr int64_t kShareRows = INT64_MAX;
 /// Sums that the loops of limits.inl keep in registers.
 inline constexpr int kPeakChains = 12;
 
@@ -147,6 +152,30 @@ inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
     out[i + 8] = _mm512_shuffle_i32x4(b[i], b[i + 8], 0xdd);
     out[i + 4] = _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0x88);
     out[i + 12] = _mm512_shuffle_i32x4(b[i + 4], b[i + 12], 0xdd);
+  }
+}
+
+/// out[i] = dword i of 32 bytes of the 16 rows.
+inline void load_lanes8(const uint8_t* src, int64_t stride, I* out) {
+  const auto at = [&](int i) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i * stride)); };
+  __m512i a[8], b[8];
+  for (int i = 0; i < 8; ++i) {
+    const int row = i / 4 * 8 + i % 4;  // beside row + 4
+    a[i] = _mm512_inserti64x4(_mm512_castsi256_si512(at(row)), at(row + 4), 1);
+  }
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = _mm512_unpacklo_epi64(b[i], b[i + 2]);
+    a[i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 2]);
+    a[i + 2] = _mm512_unpacklo_epi64(b[i + 1], b[i + 3]);
+    a[i + 3] = _mm512_unpackhi_epi64(b[i + 1], b[i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    out[i] = _mm512_shuffle_i32x4(a[i], a[i + 4], 0x88);
+    out[i + 4] = _mm512_shuffle_i32x4(a[i], a[i + 4], 0xdd);
   }
 }
 

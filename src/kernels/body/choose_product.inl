@@ -27,8 +27,8 @@ inline bool is_product_of_few(const ProductArgs& args) {
 }
 #endif
 
-/// For few activation rows panels only cost; from 16 on two pay: each activation is then loaded once for 32 weight
-/// rows. Several tiles share a walk along K when the activations need it; the rows after them, which are asked for
+/// For few activation rows panels only cost; from kFewestRowsOfManyPanels on several pay: each activation is then loaded
+/// once for all of them. Several tiles share a walk along K when the activations need it; the rows after them, which are asked for
 /// meanwhile, would otherwise only lie in the cache for longer.
 template <class Format>
 void product(const ProductArgs& args) {
@@ -38,7 +38,7 @@ void product(const ProductArgs& args) {
   if (args.m >= kManyRows) {
     constexpr int kTiles = kProductTiles * 2 / kManyPanels;
     for (int64_t n = 0; n < args.n_rows; n += kProductTiles * 32) product_tiles<Format, kManyPanels, kTiles>(args, n);
-  } else if (args.m >= 16 && kManyPanels > 1) {
+  } else if (args.m >= kFewestRowsOfManyPanels) {
     for (int64_t n = 0; n < args.n_rows; n += kManyPanels * 16) product_tiles<Format, kManyPanels, 1>(args, n);
   } else {
     for (int64_t n = 0; n < args.n_rows; n += 16) product_tiles<Format, 1, 1>(args, n);

@@ -29,34 +29,38 @@ inline void multiply_rows(const Panel<Shape>* panels, const ProductArgs& args, i
   }
 }
 
-/// All activation rows, kRows at a time, then the rest in halves.
-template <class Shape, int kRows, int kPanels>
-inline int64_t multiply_from(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m, int k,
-                             NextFetches& next, float* tile) {
-  for (; m + kRows <= args.m; m += kRows) {
-    next.rows.step();
-    if constexpr (kShareSteps<Shape> == 1) next.share.step();
-    multiply_rows<Shape, kRows, kPanels>(panels, args, k_block, m, k, next, tile);
+/// The same for n rows, kMostRows at most.
+template <class Shape, int kMostRows, int kPanels>
+inline void multiply_group(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int64_t m0, int64_t n,
+                           int k, NextFetches& next, float* tile) {
+  if constexpr (kMostRows > 1) {
+    if (n < kMostRows) {
+      return multiply_group<Shape, kMostRows - 1, kPanels>(panels, args, k_block, m0, n, k, next, tile);
+    }
   }
-  return m;
+  multiply_rows<Shape, kMostRows, kPanels>(panels, args, k_block, m0, k, next, tile);
 }
 
-/// As many rows as registers allow share one pass over the panels.
+/// As many rows as registers allow share one pass over the panels. Groups are as even as can be: few rows have too few
+/// sums to hide the latency of a multiply-add, and take as long as five.
 template <class Shape, int kPanels>
 [[gnu::noinline]] void multiply_all(const Panel<Shape>* panels, const ProductArgs& args, int64_t k_block, int k,
                                     NextFetches next, float* tile) {
-  constexpr int kRows = kPanels == 1 ? kOnePanelRows : kManyPanelsRows;
-  int64_t m = multiply_from<Shape, kRows, kPanels>(panels, args, k_block, 0, k, next, tile);
-  m = multiply_from<Shape, 4, kPanels>(panels, args, k_block, m, k, next, tile);
-  m = multiply_from<Shape, 2, kPanels>(panels, args, k_block, m, k, next, tile);
-  multiply_from<Shape, 1, kPanels>(panels, args, k_block, m, k, next, tile);
+  constexpr int kMostRows = kPanels == 1 ? kOnePanelRows : kManyPanelsRows;
+  const int64_t n_groups = (args.m + kMostRows - 1) / kMostRows;
+  const int64_t n_rows = args.m / n_groups;
+  const int64_t n_larger = args.m % n_groups;  // groups with one row more
+  for (int64_t group = 0, m = 0; group < n_groups; ++group) {
+    next.rows.step();
+    if constexpr (kShareSteps<Shape> == 1) next.share.step();
+    const int64_t n = n_rows + (group < n_larger ? 1 : 0);
+    multiply_group<Shape, kMostRows, kPanels>(panels, args, k_block, m, n, k, next, tile);
+    m += n;
+  }
 }
 
 /// Activation rows from which on the weights are no longer what is waited for.
 constexpr int64_t kManyRows = 64;
-/// Activation rows from which on there is more time for fetches beside multiplications than beside the unpacking.
-constexpr int64_t kFewestRowsToFetchBeside = 8;
-
 /// What a walk over n_tiles tiles from row n0 on unpacks after `tile` of K-block k_block.
 template <class Format>
 inline NextRows next_rows(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t tile, int64_t n_tiles,
@@ -98,7 +102,7 @@ template <class Format>
 inline NextFetches next_fetches(const ProductArgs& args, int64_t n0, int64_t tile_rows, int64_t tile, int64_t n_tiles,
                                 int64_t k_block) {
   if (args.m >= kManyRows) return {next_rows<Format>(args, n0, tile_rows, tile, n_tiles, k_block), {}};
-  if (args.m >= kFewestRowsToFetchBeside) return {{}, next_share<Format>(args, n0, tile_rows, k_block)};
+  if (args.m >= kShareRows) return {{}, next_share<Format>(args, n0, tile_rows, k_block)};
   return {};
 }
 
@@ -114,7 +118,7 @@ inline PanelSource panel_source(const ProductArgs& args, int64_t row, int64_t di
   source.n_rows = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
   source.k = k;
   source.prefetch = nullptr;
-  if (args.m >= kFewestRowsToFetchBeside) return source;
+  if (args.m >= kShareRows || args.m >= kManyRows) return source;
   const uint8_t* next = rows_after(args, row + distance, 16);
   if (next != nullptr) source.prefetch = next + 16 * block_bytes;
   return source;

@@ -16,6 +16,10 @@ inline constexpr bool kUnpacksLanes = false;
 inline constexpr int kManyPanels = 1;
 inline constexpr int kManyPanelsRows = 4;
 inline constexpr int kOnePanelRows = 4;
+inline constexpr int64_t kFewestRowsOfManyPanels = INT64_MAX;
+/// Activation rows from which on the next rows are asked for between multiplications, not while unpacking: there is more
+/// time then.
+inline constexpr int64_t kShareRows = 8;
 /// Sums that the loops of limits.inl keep in registers.
 inline constexpr int kPeakChains = 6;
 
@@ -214,6 +218,12 @@ inline I madd16(I acc, I pairs, int32_t x) {
 inline void load_lanes(const uint8_t* src, int64_t stride, I* out) {
   for (int row = 0; row < 16; ++row) {
     for (int i = 0; i < 16; ++i) __builtin_memcpy(&out[i].v[row], src + row * stride + i * 4, 4);
+  }
+}
+
+inline void load_lanes8(const uint8_t* src, int64_t stride, I* out) {
+  for (int row = 0; row < 16; ++row) {
+    for (int i = 0; i < 8; ++i) __builtin_memcpy(&out[i].v[row], src + row * stride + i * 4, 4);
   }
 }
 
