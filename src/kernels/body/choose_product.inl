@@ -27,9 +27,9 @@ inline bool is_product_of_few(const ProductArgs& args) {
 }
 #endif
 
-/// For few activation rows panels only cost; from kFewestRowsOfManyPanels on several pay: each activation is then loaded
-/// once for all of them. Several tiles share a walk along K when the activations need it; the rows after them, which are asked for
-/// meanwhile, would otherwise only lie in the cache for longer.
+/// For few activation rows panels only cost; from kFewestRowsOfManyPanels on several pay: each activation is then
+/// loaded once for all of them. Several tiles share a walk along K when the activations need it; the rows after them,
+/// which are asked for meanwhile, would otherwise only lie in the cache for longer.
 template <class Format>
 void product(const ProductArgs& args) {
 #ifdef FERROX_ISA_STREAM

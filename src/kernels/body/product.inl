@@ -130,7 +130,7 @@ inline void unpack_tile(const ProductArgs& args, int64_t n0, int64_t k_block, in
   for (int p = 0; p < kPanels; ++p) {
     const PanelSource source = panel_source<Format>(args, n0 + p * 16, kTiles * kPanels * 16, k_block, k);
     if constexpr (kHasUnpackLanes<Format>) {
-      if (source.n_rows == 16 && k == kKBlock) {
+      if (source.n_rows == 16 && (k == kKBlock || kUnpacksPart<Format>)) {
         PanelCodes<Format> codes{panels[p], SpreadPrefetch<kPanelLines<Format>>(source)};
         unpack_lanes(Format{}, source, panels[p], codes);
         continue;

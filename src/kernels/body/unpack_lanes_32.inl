@@ -127,10 +127,12 @@ inline void unpack_lanes(q5_1, const PanelSource& source, Panel<ShapeOf<q5_1>>& 
 }
 
 /// Its codes lie two bytes off: a block is loaded where they begin, since shifts would cost as much as the transposing.
+/// So that a last K-block may have fewer of them.
 template <class Codes>
 inline void unpack_lanes(q8_0, const PanelSource& source, Panel<ShapeOf<q8_0>>& panel, Codes& codes) {
   const I offset = byte_mask(0x80);
   unrolled<8>([&]<int kBlock>() __attribute__((always_inline)) {
+    if (kBlock * q8_0::kBlock >= source.k) return;
     const uint8_t* blocks = source.rows + kBlock * q8_0::kBytes;
     alignas(64) uint16_t d[16];
     for (int row = 0; row < 16; ++row) __builtin_memcpy(d + row, blocks + row * source.row_bytes, 2);
@@ -180,6 +182,12 @@ inline void unpack_lanes(nvfp4, const PanelSource& source, Panel<ShapeOf<nvfp4>>
     });
   });
 }
+
+/// Formats of these that may be cut short.
+template <class Format>
+inline constexpr bool kUnpacksPart = false;
+template <>
+inline constexpr bool kUnpacksPart<q8_0> = true;
 
 /// Formats whose blocks are taken apart 16 rows at a time, where the ISA does so.
 template <class Format>
