@@ -69,6 +69,14 @@ struct FormatKernels {
 };
 
 /// Query rows of one KV head that attend together. Row i of head h reads q + i * q_stride + h * head_stride.
+/// Rows of K and V: positions [first, last) of one KV head.
+struct KvRows {
+  PageTable pages{};
+  int kv_head = 0;
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
 struct AttentionArgs {
   KvLayerView kv;
   PageTable pages;
@@ -94,6 +102,8 @@ struct AttentionArgs {
   float* parts = nullptr;
   int64_t first_span = 0;
   int64_t last_span = 0;
+  /// Up to kAttentionTile rows that the call after this one begins with: asked for meanwhile. Changes no result.
+  KvRows next;
 };
 
 /// Positions that are scored together. Tiles start at absolute multiples of it.

@@ -160,12 +160,25 @@ void set_heads(const Pass& pass, const Attention& attention, const Unit& unit, i
   args.out = pass.buffers.attended.data() + unit.first_row * args.out_row_stride + head * args.out_head_stride;
 }
 
-void attend_piece(const Pass& pass, const Attention& attention, const LayerKv& kv, const Piece& piece, int thread) {
+/// The rows that a piece begins with.
+KvRows first_rows(const LayerKv& kv, const Piece& piece) {
+  const Unit& unit = *piece.unit;
+  const int64_t first = unit.segment->first_position + unit.offset;
+  const int64_t first_read = kv.shape.window > 0 ? std::max<int64_t>(0, first + 1 - kv.shape.window) : 0;
+  const int64_t from = std::max(first_read, piece.first_span * kAttentionSpan);
+  const int64_t tile_end = (from / kAttentionTile + 1) * kAttentionTile;
+  return {table_of(*unit.segment, kv), unit.kv_head, from, std::min(tile_end, first + unit.n_rows)};
+}
+
+/// `next` is what the thread will most likely do after it, or nullptr.
+void attend_piece(const Pass& pass, const Attention& attention, const LayerKv& kv, const Piece& piece,
+                  const Piece* next, int thread) {
   const int group = attention.n_heads / kv.shape.n_kv_heads;
   AttentionArgs args = attention_args(pass, attention, kv, *piece.unit, thread);
   const int64_t n_queries = int64_t{args.n_rows} * group;
   args.first_span = piece.first_span;
   args.last_span = piece.last_span;
+  if (next != nullptr) args.next = first_rows(kv, *next);
   if (piece.unit->parts != nullptr) {
     const int64_t skipped = piece.first_span - whole(*piece.unit, kv.shape.window).first_span;
     args.parts = piece.unit->parts + skipped * n_queries * attention_part_floats(kv.shape.v_dim);
@@ -247,7 +260,9 @@ void attend_rows(const Pass& pass, const Attention& attention, const LayerKv& kv
   if (units.empty()) return;
   const std::vector<Piece> pieces = cut_units(pass, attention, kv, units);
   pass.compute.pool.run(static_cast<int64_t>(pieces.size()), [&](int64_t i, int thread) {
-    attend_piece(pass, attention, kv, pieces[static_cast<size_t>(i)], thread);
+    const Piece* const piece = pieces.data() + i;
+    const bool is_last = i + 1 == static_cast<int64_t>(pieces.size());
+    attend_piece(pass, attention, kv, *piece, is_last ? nullptr : piece + 1, thread);
   });
   std::erase_if(units, [](const Unit& unit) { return unit.parts == nullptr; });
   pass.compute.pool.run(static_cast<int64_t>(units.size()), [&](int64_t i, int thread) {

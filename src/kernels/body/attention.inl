@@ -240,8 +240,9 @@ inline void attend(const AttentionArgs& args) {
   for (; tile < stop; tile += kAttentionTile) {
     const int64_t next = tile + kAttentionTile;
     const int64_t next_end = next + kAttentionTile < stop ? next + kAttentionTile : stop;
-    look_ahead(args, keys, next, next_end, k_ahead);
-    look_ahead(args, values, next, next_end, v_ahead);
+    const KvRows next_rows = next < stop ? own_rows(args, next, next_end) : args.next;
+    look_ahead(args.kv, next_rows, keys, k_ahead);
+    look_ahead(args.kv, next_rows, values, v_ahead);
     score_tile(args, a.s, a.n_queries, tile, first, end, k_ahead);
     widen_rows(args, values, tile, kAttentionTile, first, end, a.s.v);
     for (int query = 0; query < a.n_queries; query += kSoftmaxBlock) {
@@ -252,6 +253,7 @@ inline void attend(const AttentionArgs& args) {
       const int left = a.n_queries - query;
       add_tile(a, query, left < kQueryBlock ? left : kQueryBlock, tile, query == 0 ? v_ahead : nothing);
     }
+    if (next >= stop) v_ahead.prefetch_rest(stop - tile);
     if (next % kAttentionSpan == 0 || next >= stop) close_span(a, tile / kAttentionSpan);
   }
   if (args.parts != nullptr) return;

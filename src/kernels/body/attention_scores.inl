@@ -52,7 +52,7 @@ inline void turn_group(const AttentionArgs& args, const RowSource& keys, int64_t
   const int64_t page_rows = args.kv.page_rows;
   const bool is_whole = start >= first && start + 16 <= last && start % page_rows + 16 <= page_rows;
   if (is_whole && keys.dtype == DType::kF16 && keys.dim % 32 == 0) {
-    for_each_run(args, keys, start, start + 16, [&](int64_t, int64_t, const std::byte* rows) {
+    for_each_run(args.kv, own_rows(args, start, start + 16), keys, [&](int64_t, int64_t, const std::byte* rows) {
       turn_halves(rows, keys.row_bytes, keys.dim, columns);
     });
   } else {
@@ -111,6 +111,7 @@ inline void score_tile(const AttentionArgs& args, const AttentionScratch& s, int
     score_columns<kWeighedVectors>(s, args.kv.k_dim, n_queries, group);
   }
   for (; group < n; group += 16) score_columns<1>(s, args.kv.k_dim, n_queries, group);
+  ahead.prefetch_rest(group);
 }
 
 /// Takes slope * distance off the scores of a tile that starts `distance` positions before the query.
