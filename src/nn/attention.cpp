@@ -112,13 +112,15 @@ void finish_row(const Pass& pass, const Attention& attention, const KvLayerShape
 
 void finish_rows(const Pass& pass, const Attention& attention, const LayerKv& kv) {
   const ProfileScope scope(pass.compute.pool.profile(), "rope and store");
-  int64_t first_row = 0;
-  for (const BatchSegment& segment : pass.batch.segments) {
-    pass.compute.pool.run(segment.n_rows, [&](int64_t i, int) {
-      finish_row(pass, attention, kv.shape, kv.view, first_row + i, segment.first_position + i, table_of(segment, kv));
-    });
-    first_row += segment.n_rows;
-  }
+  std::vector<int64_t> ends;  // of the segments' rows in the batch
+  int64_t n_rows = 0;
+  for (const BatchSegment& segment : pass.batch.segments) ends.push_back(n_rows += segment.n_rows);
+  pass.compute.pool.run(n_rows, [&](int64_t row, int) {
+    const auto at = static_cast<size_t>(std::ranges::upper_bound(ends, row) - ends.begin());
+    const BatchSegment& segment = pass.batch.segments[at];
+    const int64_t position = segment.first_position + row - (ends[at] - segment.n_rows);
+    finish_row(pass, attention, kv.shape, kv.view, row, position, table_of(segment, kv));
+  });
 }
 
 /// All spans that a unit's rows read.
