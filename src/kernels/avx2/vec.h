@@ -23,8 +23,8 @@ inline constexpr int kManyPanels = 1;
 inline constexpr int kManyPanelsRows = 4;
 inline constexpr int kOnePanelRows = 4;
 inline constexpr int64_t kFewestRowsOfManyPanels = INT64_MAX;
-/// Activation rows from which on the next rows are asked for between multiplications, not while unpacking: there is more
-/// time then.
+/// Activation rows from which on the next rows are asked for between multiplications, not while unpacking: there is
+/// more time then.
 inline constexpr int64_t kShareRows = 8;
 /// Sums that the loops of limits.inl keep in registers.
 inline constexpr int kPeakChains = 6;
