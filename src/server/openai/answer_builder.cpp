@@ -13,6 +13,12 @@ void append(std::vector<T>& to, std::vector<T> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+/// An object's text without its end.
+std::string opened(std::string object) {
+  object.pop_back();
+  return object;
+}
+
 }  // namespace
 
 std::string sse_data(const std::string& payload) { return "data: " + payload + "\n\n"; }
@@ -25,6 +31,8 @@ AnswerBuilder::AnswerBuilder(PreparedAnswer prepared, const Tokenizer& tokenizer
       answer_id_(prepared_.shape->id_prefix() + request_id),
       created_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                    .count()),
+      chunk_before_(opened(dump_json(envelope(prepared_.shape->chunk_object()))) + ",\"choices\":["),
+      chunk_behind_(prepared_.include_usage ? "],\"usage\":null}" : "]}"),
       ledgers_(prepared_.seeds.size(), LogprobLedger(tokenizer)),
       choices_(prepared_.seeds.size()),
       usages_(prepared_.seeds.size()),
@@ -76,18 +84,16 @@ std::string AnswerBuilder::repeated_body(const std::string& body) const {
   return dump_json(repeated);
 }
 
-std::string AnswerBuilder::chunk(Json choice) const {
-  Json body = envelope(prepared_.shape->chunk_object());
-  body["choices"] = Json::array({std::move(choice)});
-  if (prepared_.include_usage) body["usage"] = nullptr;
-  return sse_data(dump_json(body));
+/// Most of it is the same for each token of an answer, and made once.
+std::string AnswerBuilder::chunk(const Json& choice) const {
+  return sse_data(chunk_before_ + dump_json(choice) + chunk_behind_);
 }
 
 std::string AnswerBuilder::opening_events() const {
   std::string events;
   for (size_t i = 0; i < choices_.size(); ++i) {
-    Json choice = prepared_.shape->opening_choice(i);
-    if (!choice.is_null()) events += chunk(std::move(choice));
+    const Json choice = prepared_.shape->opening_choice(i);
+    if (!choice.is_null()) events += chunk(choice);
   }
   return events;
 }

@@ -29,7 +29,7 @@ class AnswerBuilder : public AnswerWriter {
   std::string error_event(const ApiError& error) const override;
 
  private:
-  std::string chunk(Json choice) const;
+  std::string chunk(const Json& choice) const;
   Json envelope(const char* object) const;
 
   const PreparedAnswer prepared_;
@@ -37,6 +37,8 @@ class AnswerBuilder : public AnswerWriter {
   std::string model_id_;
   std::string answer_id_;
   int64_t created_;
+  const std::string chunk_before_;  ///< JSON around the choice of a chunk: the same for each token
+  const std::string chunk_behind_;
   std::vector<LogprobLedger> ledgers_;
   std::vector<FinishedChoice> choices_;
   std::vector<Usage> usages_;
