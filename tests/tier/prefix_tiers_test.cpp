@@ -736,7 +736,13 @@ TEST_F(PrefixTiersTest, RandomOperationsKeepBooksAndBytes) {
   for (int step = 0; step < 6'000; ++step) {
     now_s_ = now_s_ + static_cast<double>(random() % 50);
     const TestEntry& entry = all[random() % all.size()];
-    switch (random() % 8) {
+    switch (random() % 9) {
+      case 8:
+        if (step % 10 == 0) {
+          tiers->clear();
+          ASSERT_TRUE(tiers->peek(std::span(&entry.key, 1)).empty());
+        }
+        break;
       case 0: {
         tiers->flush();  // so that nothing goes between finding and loading
         const auto found = tiers->find(std::span(&entry.key, 1));
@@ -785,6 +791,7 @@ TEST_F(PrefixTiersTest, ManyThreadsAtOnce) {
         for (size_t k = 0; k < found.size(); ++k) EXPECT_NE(load(*tiers, pages[k]), LoadOutcome::kDamaged);
         tiers->find_state(testing::keys_of(pages), pages[0].tokens, 4);
         tiers->set_disk_budget((10 + random() % 10) * kPageFile);
+        if (i % 40 == 0) tiers->clear();
         EXPECT_LE(tiers->stats().host.bytes, 4'000u);
       }
     });
